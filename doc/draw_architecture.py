@@ -2,6 +2,7 @@
 """Draw architecture.svg from the imports of the package; run it after a change of the rooms."""
 
 import ast
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,13 @@ def modules(node):
         yield from (tuple(alias.name.split('.')) for alias in node.names)
 
 
+@functools.cache
+def modules_of(path):
+    """Return the modules that a file imports, and the names from them."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+    return {module for node in nodes for module in modules(node)}
+
+
 def imports(folder=PACKAGE):
     """Return each room of a folder with the rooms that its files import, also in functions."""
     inside = folder.relative_to(ROOT).parts
@@ -39,8 +47,7 @@ def imports(folder=PACKAGE):
         parts = path.relative_to(ROOT).with_suffix('').parts
         here = room_of(parts[:-1] if parts[-1] == '__init__' else parts, inside)
         imported = rooms.setdefault(here, set())
-        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-            imported |= {room_of(module, inside) for module in modules(node)} - {None}
+        imported |= {room_of(module, inside) for module in modules_of(path)} - {None}
     itself = {inside[-1]} if folder != PACKAGE else set()  # its __init__ is no room beside others
     return {
         room: sorted(imported - {room} - itself)

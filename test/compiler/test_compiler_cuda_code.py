@@ -233,7 +233,9 @@ GRAPHS = (
 
 
 @pytest.mark.parametrize('precision', BOUNDS)
-@pytest.mark.parametrize('name', ['nonholonomic', 'holonomic'])
+@pytest.mark.parametrize(
+    'name', ['nonholonomic', pytest.param('holonomic', marks=pytest.mark.thorough)]
+)
 def test_every_kernel_of_the_shipped_robots_assembles(robots, name, precision):
     made_of, driven = shipped_robot(robots, name)
     kernels = [(graph,) for graph in GRAPHS]

@@ -271,7 +271,7 @@ def test_steps_come_in_parts_between_which_an_exception_may_arrive(pair, monkeyp
     np.testing.assert_array_equal(again.q, once.q)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != 'linux', reason='guard pages are made for Linux')
 def test_stress():
     """10^5 interrupted calls are `make stress`."""

@@ -41,7 +41,10 @@ def _long_chain():
     return Case(kd.serial_chain(25))
 
 
-@pytest.fixture(params=['drive', 'dead_centre', 'linkage', 'free_tree', 'long_chain'])
+@pytest.fixture(
+    params=['drive', 'dead_centre', 'free_tree', 'long_chain']
+    + [pytest.param('linkage', marks=pytest.mark.thorough)]
+)
 def loaded(request, rng):
     """Return a case of the robot built with gravity and payloads, and a fast one set to them."""
     case, fast, frames = compiled(request.param)

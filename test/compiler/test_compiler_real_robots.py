@@ -58,7 +58,7 @@ def thorough(make):
 
 
 ROBOTS = {
-    'holonomic': lambda: shipped('holonomic'),
+    'holonomic': thorough(lambda: shipped('holonomic')),
     'nonholonomic': lambda: shipped('nonholonomic'),
     'ur5': lambda: arm('ur5_robot'),
     'panda': thorough(lambda: arm('panda')),

@@ -88,7 +88,9 @@ def test_trees_with_followers_against_the_graph_of_all_bodies(base, kinds, monke
         agree(getattr(large, name)(q, v, a), getattr(small, name)(q, v, a))
 
 
-@pytest.mark.parametrize('name', ['drive', 'linkage', 'dead_centre'])
+@pytest.mark.parametrize(
+    'name', ['drive', 'dead_centre', pytest.param('linkage', marks=pytest.mark.thorough)]
+)
 def test_constraints_against_the_graph_of_all_bodies(name, monkeypatch, rng):
     case = CASES[name]()
     q, v, tau = case.state(rng)
@@ -122,7 +124,7 @@ def test_no_derivative_where_rows_coincide(monkeypatch):
         fast.inverse_dynamics_derivatives(np.tile(q, (8, 1)), v, np.ones(4))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_arms_with_hands_on_wheels(rng):
     """TIAGo with two arms and hands: 94 speeds, 3 rows."""
     from studies.robots import of_speeds

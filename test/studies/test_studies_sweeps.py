@@ -38,6 +38,7 @@ def test_rollouts_do_not_depend_on_chunks(small, tmp_path):
         assert np.array_equal(by_chunk[1][name], rows)
 
 
+@pytest.mark.thorough  # test/sweep kills workers, too
 def test_rollouts_of_killed_workers_are_those_of_undisturbed_ones(small, tmp_path):
     found = sweep.compare(tmp_path, count=600, kills=2, workers=(0, 2), chunk=50)
     assert (found.chunks, found.kills) == (12, 2)
