@@ -14,11 +14,11 @@ from kane_dynamics import bases, constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
-from kane_dynamics.algorithms.contact_motion import ContactMotion
-from kane_dynamics.algorithms.forward_dynamics import Motion
+from kane_dynamics.algorithms.frictional_contact import ContactMotion
 from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.analysis.ground_contacts import (
     GroundContacts,
     base_ground_contacts,

@@ -25,7 +25,7 @@ from kane_dynamics.algebra.matrices import matrix_of, product, skew, symmetric_o
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import as_array, pure, vec3
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, checked_pivot, factor_tree, smaller
 from kane_dynamics.robot.motion import (

@@ -22,8 +22,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import least_norm
 from kane_dynamics.algorithms.newton_euler import TERMS, reference_effort, required_effort
+from kane_dynamics.algorithms.projection import least_norm
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.row_selection import RowSelection

@@ -4,16 +4,17 @@ Constrained accelerations by elimination: :math:`M x = Q + A^T \lambda`, :math:`
 
 Rows are eliminated by `row_elimination`. The reciprocal condition of a solution is also 0 where
 right sides may contradict, and where rows that were left out, because they repeat others wherever
-they were sampled, ask for something else: the caller then asks the reference, which decides.
+they were sampled, ask for something else: the caller then asks the reference. Where pivot rows may
+become dependent, a second choice of them is solved for too, and the better conditioned one counts.
 
-Which rows repeat others is a choice, and one choice need not do for all states: as a linkage
-moves, the pivot rows may become dependent where all rows together lose no rank. There a second
-choice is solved for too, and the better conditioned one counts.
+A row :math:`\pm x_k = c` that may be off (a lock, an end of a range) asks for no elimination:
+where it is on, x_k is known, and row and column k leave M. Rows of the same speed share its force.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero, sqrt, where
@@ -25,9 +26,10 @@ from kane_dynamics.algorithms.row_elimination import (
     eliminate,
     product,
     ratio,
+    residuals,
     transpose_product,
 )
-from kane_dynamics.algorithms.sparse_ldl import TreeFactor, smaller
+from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree, smaller, symmetric_product
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     SPEED_CONTRADICTION,
@@ -35,7 +37,7 @@ from kane_dynamics.constraints.row_selection import (
 )
 
 # What a row that was left out may miss: of its own terms, of those of the free motion, and of
-# the terms of the other rows of its constraint (some rows are nothing but their roundoff).
+# the terms of the other rows of its constraint.
 _MISSED, _MISSED_FREE, _MISSED_BESIDE = 1e-6, 1e-9, 1e-9
 _NOTHING = 1e-13  # right side of a row that vanishes
 
@@ -101,15 +103,14 @@ class ConstrainedSystem:
         """
         Return x and lambda of M x = Q + A' lambda, A x = c, and the rcond of the solves.
 
-        With `speeds` v, b0 also A v = b0 must not contradict itself; v is to satisfy the rows that
-        repeat others. To `watch` is to ask that x satisfies rows without a pivot too; a Newton
-        step need not.
+        With `speeds` v, b0 also A v = b0 must not contradict itself. To `watch` is to ask that x
+        satisfies rows without a pivot too; a Newton step need not.
         """
         free = self._factor.solve(force)
         if not self._choices:
             return Solved(free, [], self._factor.rcond, [], None)
         return better_conditioned(
-            one.solve(free, force, right_side, speeds, watch) for one in self._choices
+            choice.solve(free, force, right_side, speeds, watch) for choice in self._choices
         )
 
 
@@ -228,3 +229,72 @@ class EliminatedRows:
 
 def _sizes(row: SparseRow, x: Sequence[Scalar]) -> Scalar:
     return sum((absolute(entry * x[k]) for k, entry in row.items()), 0.0)
+
+
+AGREED = 1e-9  # by which right sides of rows that lock the same speed may differ
+
+
+class LockRow(NamedTuple):
+    """Number of a row that locks a speed, its only entry (1 or -1), and 1 where it is on, or 0."""
+
+    row: int
+    sign: float
+    on: Scalar
+
+
+def solve_with_locked_speeds(
+    lower: Sequence[Mapping[int, Scalar]],
+    force: Sequence[Scalar],
+    system: SparseRows,
+    right_side: Sequence[Scalar],
+    locks: Mapping[int, Sequence[LockRow]],
+    speeds: Speeds | None = None,
+    *,
+    holonomic: bool = False,
+    watch: bool = True,
+) -> Solved:
+    """Return what `ConstrainedSystem.solve` does, with rows that lock one speed each."""
+    locked, rcond, count = dict[int, Scalar](), 1.0, len(force)
+    agreed = TAKEN if holonomic else AGREED
+    values: list[Scalar] = [0.0] * count
+    for k, rows in locks.items():
+        asked = [one.sign * right_side[one.row] for one in rows]
+        locked[k] = 0.0
+        for one, value in reversed([*zip(rows, asked, strict=True)]):  # the first that is on
+            locked[k] = where(one.on > 0.0, 1.0, locked[k])
+            values[k] = where(one.on > 0.0, value, values[k])
+        for one, value in zip(rows, asked, strict=True):
+            rcond = where(one.on * absolute(value - values[k]) > agreed, 0.0, rcond)
+    remainder = [f - p for f, p in zip(force, symmetric_product(lower, values), strict=True)]
+    for k, on in locked.items():
+        remainder[k] = where(on > 0.0, values[k], remainder[k])
+    others = replace(system, rows=[_without(locked, row) for row in system.rows])
+    sides = [-x for x in residuals(system.rows, values, right_side)]
+    factor = factor_tree([_cut(locked, k, row) for k, row in enumerate(lower)])
+    solved = ConstrainedSystem(factor, others).solve(remainder, sides, speeds, watch=watch)
+    pulled = transpose_product(system.rows, solved.multipliers, count)
+    moved = symmetric_product(lower, solved.x)
+    multipliers, dropped = [*solved.multipliers], [*solved.dropped]
+    for k, rows in locks.items():
+        number = sum((one.on for one in rows), 0.0)
+        share = (moved[k] - force[k] - pulled[k]) / where(number > 0.0, number, 1.0)
+        before: Scalar = 0.0
+        for one in rows:
+            multipliers[one.row] = where(one.on > 0.0, one.sign * share, 0.0)
+            dropped[one.row] = where(one.on > 0.0, before, 1.0)
+            before = where(one.on > 0.0, 1.0, before)
+    rcond = where(rcond > 0.0, solved.rcond, 0.0)
+    return solved._replace(multipliers=multipliers, dropped=dropped, rcond=rcond)
+
+
+def _without(locked: Mapping[int, Scalar], row: SparseRow) -> SparseRow:
+    """Return a row without the entries of speeds that are locked."""
+    return {k: where(locked[k] > 0.0, 0.0, x) if k in locked else x for k, x in row.items()}
+
+
+def _cut(locked: Mapping[int, Scalar], k: int, row: SparseRow) -> SparseRow:
+    """Return row k of M where speeds that are locked move by themselves, with mass 1."""
+    if k not in locked:
+        return _without(locked, row)
+    cut = {j: where(locked[k] > 0.0, 0.0, x) for j, x in row.items() if j != k}
+    return {**_without(locked, cut), k: where(locked[k] > 0.0, 1.0, row[k])}

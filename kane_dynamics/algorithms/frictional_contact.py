@@ -8,11 +8,12 @@ Closed contacts with dry friction at one instant: Gauss's principle, and Coulomb
 with :math:`|p_t| \le \mu p_n` opposite to the slip :math:`C_t x - d_t` where that is not zero. x
 are speeds after an impact, or accelerations. Where contacts slide already, accelerations do not
 turn the friction :math:`-\mu p_n s/|s|`. The law is not associated: there may be no such x, or
-several (Painleve 1895).
+several (Painleve 1895). Without friction it is Gauss's (Silva et al., section 6, future work).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -192,3 +193,106 @@ def _states(whole: ContactProblem, local: LocalProblem, p: Floats) -> tuple[str,
     slides |= (problem.friction == 0.0) | (np.bincount(whole.contacts.owner, minlength=k) == 0)
     words = np.where(u[:k] > still, 'open', np.where(slides, 'slips', 'sticks'))
     return tuple(str(word) for word in words)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ContactMotion:
+    """
+    Accelerations of a robot whose contacts push and do not pull.
+
+    Parameters
+    ----------
+    acceleration : ndarray, shape (nv,)
+        vdot [rad/s^2 or m/s^2].
+    multipliers : ndarray, shape (m,)
+        lambda, one for each constraint row.
+    pushes : ndarray, shape (k,)
+        p_n >= 0, one for each contact: the normal force [N] of a point. Where contacts share a
+        force in many ways, only A' lambda + C' p is unique.
+    tractions : ndarray, shape (m_t,)
+        p_t, one for each direction of slip: the friction [N] of a point.
+    constraint_force : ndarray, shape (nv,)
+        A' lambda + C_n' p_n + C_t' p_t on v [N m or N].
+    separation : ndarray, shape (k,)
+        C_n vdot - d_n >= 0: the acceleration at which contacts open; 0 where they push.
+    labels : tuple of str
+        Names of the constraint rows.
+    contacts : tuple of str
+        Names of the contacts.
+    active : tuple of str
+        Names of those that push.
+    states : tuple of str
+        'open', 'sticks' or 'slips' for each contact: what follows if this motion goes on. Those
+        without friction slip.
+    residual : float
+        Largest violation of Coulomb's law, relative to forces and speeds.
+    alternatives : tuple of ContactMotion
+        Other motions that obey the same laws, where friction leaves a choice (Painleve). This one
+        is that of least constraint.
+
+    """
+
+    acceleration: Floats
+    multipliers: Floats
+    pushes: Floats
+    tractions: Floats
+    constraint_force: Floats
+    separation: Floats
+    labels: tuple[str, ...]
+    contacts: tuple[str, ...]
+    active: tuple[str, ...]
+    states: tuple[str, ...]
+    residual: float
+    alternatives: tuple[ContactMotion, ...] = ()
+
+
+def frictional_motion(
+    force: Floats, selection: RowSelection, contacts: ClosedContacts, slip: Floats
+) -> ContactMotion:
+    """Return the acceleration under rows A vdot = b and closed contacts with dry friction."""
+    problem = ContactProblem(
+        'acceleration',
+        solve_squared(selection.root, force),
+        selection,
+        selection.independent.acceleration,
+        contacts,
+        contacts.normal.acceleration,
+        contacts.tangent.acceleration,
+        contacts.load,
+        slip,
+    )
+    result = [_motion(problem, one) for one in _held_by_static_friction(problem)]
+    selection.check_accelerations(result[0].acceleration)
+    return replace(result[0], alternatives=tuple(result[1:]))
+
+
+def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
+    """Return motions in which static friction holds what it can; what slips has the other."""
+    contacts = problem.contacts
+    slides = problem.slip_speeds > 0.0
+    while True:
+        friction = np.where(slides, contacts.friction, contacts.static_friction)
+        result = solve_contacts(problem._replace(contacts=replace(contacts, friction=friction)))
+        slips = np.array([state == 'slips' for state in result[0].states], dtype=bool)
+        slips &= friction > contacts.friction
+        if not slips.any():
+            return result
+        slides = slides | slips
+
+
+def _motion(problem: ContactProblem, result: ContactSolution) -> ContactMotion:
+    selection, contacts, k = problem.selection, problem.contacts, len(problem.contacts)
+    pushing = zip(contacts.labels, result.pushes, strict=True)
+    return ContactMotion(
+        result.x,
+        selection.shared(result.multipliers),
+        result.pushes,
+        result.tractions,
+        problem.rows.T @ result.multipliers + problem.directions.T @ result.forces,
+        problem.relative(result.x)[:k],
+        selection.rows.labels,
+        contacts.labels,
+        tuple(label for label, push in pushing if push > 0.0),
+        result.states,
+        result.residual,
+    )

@@ -112,7 +112,7 @@ def resolve_impact(
     problem = ContactProblem('speed', v, selection, b0, contacts, least, still, *none)
     result, scale = _dissipative(_LAWS[law](problem), problem, mass_matrix)
     selection.check_speeds(result.x)
-    change = result.x - v
+    change, pushing = result.x - v, zip(contacts.labels, result.pushes, strict=True)
     return Impact(
         result.x,
         selection.shared(result.multipliers),
@@ -121,9 +121,7 @@ def resolve_impact(
         -float(change @ mass_matrix @ (v + 0.5 * change)),
         selection.rows.labels,
         contacts.labels,
-        tuple(
-            label for label, push in zip(contacts.labels, result.pushes, strict=True) if push > 0.0
-        ),
+        tuple(label for label, push in pushing if push > 0.0),
         result.states,
         scale,
     )

@@ -10,18 +10,34 @@ least squares problem (Lawson and Hanson, Solving Least Squares Problems, chapte
 active set method solves exactly in finitely many steps; where it has a zero residual, its solution
 proves that the bounds contradict each other (Farkas). Accelerations and impulses of contacts that
 push but do not pull are such problems.
+
+Under bounds and second-order cones:
+
+.. math:: \min \tfrac12 (x - x_f)^T M (x - x_f), \quad C x \ge d, \quad
+   |T_k x + t_k| \le n_k^T x + s_k
+
+Without cones it is the method above. With cones the interior point
+method of Clarabel (Goulart and Chen, 2024) finds which bounds and cones hold x back, and Newton's
+method solves the conditions of these to roundoff:
+
+.. math:: M (x - x_f) = C_a^T \mu - \textstyle\sum_k \nu_k \nabla g_k, \quad
+   g_k = |T_k x + t_k| - n_k^T x - s_k = 0
+
+A bound is a cone without tangential rows.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from kane_dynamics.algebra.matrices import orthonormal, solve_lower
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
-from kane_dynamics.exceptions import ContactError
+from kane_dynamics.exceptions import ContactError, MissingPackageError, NotSolvedError
 from kane_dynamics.typing import Floats, Indices
 
 # Each step makes the residual smaller but for roundoff; some three per unknown are usual.
@@ -108,3 +124,169 @@ def left_free(rows: Floats) -> Floats:
 def in_metric(factor: Floats, rows: Floats) -> Floats:
     """Return C L^-T of rows C, for M = L L'."""
     return solve_lower(factor, rows.T).T
+
+
+_PASSES = 8  # of Newton's method, which doubles eight digits to sixteen in one or two
+# What Newton's method may leave of its equations, and a bound or cone be missed by, relative to
+# the largest number of the problem.
+_SOLVED = 1e-11
+# Of the solver that finds the active set: as far as double precision lets it come.
+_INTERIOR = 1e-10
+_ACCEPTED = 1e-7  # residual of what is no solution but for roundoff
+# A bound or cone this close to its edge, beside the push on it, counts as touched.
+_TOUCHED = 1e-6
+
+
+class ConeRows(NamedTuple):
+    """|T x + t| <= n x + s, with T of shape (k, n)."""
+
+    tangent: Floats
+    offset: Floats
+    normal: Floats
+    size: float
+
+    def moved(self, start: Floats, directions: Floats) -> ConeRows:
+        """Return the condition on z of x = start + directions z."""
+        return ConeRows(
+            self.tangent @ directions,
+            self.tangential(start),
+            self.normal @ directions,
+            float(self.normal @ start + self.size),
+        )
+
+    def tangential(self, x: Floats) -> Floats:
+        """Return T x + t."""
+        return self.tangent @ x + self.offset
+
+    def excess(self, x: Floats) -> float:
+        """Return |T x + t| - n x - s, positive outside of the cone."""
+        return float(np.linalg.norm(self.tangential(x)) - self.normal @ x - self.size)
+
+    def unit(self, scale: float) -> ConeRows:
+        """Return the condition on lengths by `scale`, its rows of the order of one."""
+        length = float(np.linalg.norm(np.vstack([self.tangent, self.normal]))) or 1.0
+        sides = self.offset / (length * scale), self.size / (length * scale)
+        return ConeRows(self.tangent / length, sides[0], self.normal / length, sides[1])
+
+
+class NearestInCones(NamedTuple):
+    """The nearest x, or what contradicts each other."""
+
+    x: Floats
+    residual: float
+    conflict: Indices
+
+
+def nearest_in_cones(
+    factor: Floats, free: Floats, C: Floats, d: Floats, cones: Sequence[ConeRows]
+) -> NearestInCones:
+    """Return the x nearest to `free` in the metric M = L L' with C x >= d and in all cones."""
+    external = [*(d - C @ free), *(cone.excess(free) for cone in cones)]
+    missed, none = float(np.max(external, initial=0.0)), np.zeros(0, dtype=np.intp)
+    if missed <= 0.0:
+        return NearestInCones(free, 0.0, none)
+    if not cones:
+        nearest = nearest_above(factor, np.zeros((0, len(free))), free, np.zeros(0), C, d)
+        return NearestInCones(nearest.x, 0.0, nearest.conflict)
+    # y = L' (x - x_f)/scale: unit metric, numbers of the order of one
+    back = scipy.linalg.solve_triangular(factor, np.eye(len(free)), lower=True, trans='T')
+    no_rows = np.zeros((0, len(free))), np.zeros(0)
+    bounds = [ConeRows(*no_rows, row, -least) for row, least in zip(C, d, strict=True)]
+    near = [cone.moved(free, back) for cone in (*bounds, *cones)]
+    scale = max(missed, *(float(np.abs([*cone.offset, cone.size]).max()) for cone in near))
+    near = [cone.unit(scale) for cone in near]
+    interior = _interior(near)
+    status = str(interior.status)
+    if 'Infeasible' in status:
+        return NearestInCones(np.full(len(free), np.nan), np.inf, _conflict(near))
+    y, residual = np.array(interior.x), np.inf
+    if 'Solved' in status:
+        y, residual = _polished(near, y, np.array(interior.z))
+    if not residual <= _ACCEPTED:
+        raise NotSolvedError(
+            f'the nearest point within {len(cones)} cones was not found (residual {residual:.1e})'
+        )
+    return NearestInCones(free + scale * (back @ y), residual, none)
+
+
+def _interior(cones: Sequence[ConeRows]) -> Any:
+    """Return what Clarabel says of min |y| within cones, those without tangential rows first."""
+    try:
+        clarabel: Any = import_module('clarabel')
+    except ImportError as error:
+        purpose = 'a friction cone with two tangential rows'
+        install = "pip install 'kane_dynamics[cones]'"
+        raise MissingPackageError(purpose, 'clarabel', install) from error
+    count = len(cones[0].normal)
+    rows = np.vstack([-np.vstack([cone.normal, cone.tangent]) for cone in cones])
+    sides = np.concatenate([[cone.size, *cone.offset] for cone in cones])
+    bounds = sum(not len(cone.offset) for cone in cones)
+    kinds = [clarabel.NonnegativeConeT(bounds)] if bounds else []
+    kinds += [clarabel.SecondOrderConeT(1 + len(cone.offset)) for cone in cones[bounds:]]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _INTERIOR
+    P, A = scipy.sparse.eye(count, format='csc'), scipy.sparse.csc_matrix(rows)
+    return clarabel.DefaultSolver(P, np.zeros(count), A, sides, kinds, settings).solve()
+
+
+def _conflict(cones: Sequence[ConeRows]) -> Indices:
+    """Return conditions that contradict each other, and no more than needed for that."""
+    against = list(range(len(cones)))
+    for k in tuple(against):
+        fewer = [j for j in against if j != k]
+        if fewer and 'Infeasible' in str(_interior([cones[j] for j in fewer]).status):
+            against = fewer
+    return np.array(against, dtype=np.intp)
+
+
+def _polished(cones: Sequence[ConeRows], y: Floats, dual: Floats) -> tuple[Floats, float]:
+    """Return y after Newton's method on what holds it back, if that is better."""
+    starts = np.cumsum([0, *(1 + len(cone.offset) for cone in cones)])
+    edges, tips, pushes = [], [], []
+    for cone, push in zip(cones, dual[starts[:-1]], strict=True):
+        if push <= max(-cone.excess(y), _SOLVED):
+            continue
+        if len(cone.offset) and np.linalg.norm(cone.tangential(y)) < _TOUCHED * push:
+            tips.append(cone)  # a contact without force: all its rows are zero
+        else:
+            edges.append(cone)
+            pushes.append(push)
+    exact, multipliers = y, np.array(pushes)
+    for _ in range(_PASSES):
+        step, multipliers = _newton_step(edges, tips, exact, multipliers)
+        exact = exact + step
+        if np.abs(step).max(initial=0.0) <= _SOLVED:
+            break
+    step, _ = _newton_step(edges, tips, exact, multipliers)
+    left = float(np.abs(step).max(initial=0.0))
+    if np.isfinite(exact).all() and multipliers.min(initial=0.0) >= 0.0:
+        if max(left, *(cone.excess(exact) for cone in cones)) <= _SOLVED:
+            return exact, left
+    return y, max(_INTERIOR, *(cone.excess(y) for cone in cones))
+
+
+def _newton_step(
+    edges: Sequence[ConeRows], tips: Sequence[ConeRows], y: Floats, pushes: Floats
+) -> tuple[Floats, Floats]:
+    """Return a step of y on edges, with all rows of tips zero, and the next multipliers."""
+    curved = np.eye(len(y))
+    gradients, values = list[Floats](), list[float]()
+    for cone, push in zip(edges, pushes, strict=True):
+        gradient = cone.normal
+        if len(cone.offset):
+            tangential = cone.tangential(y)
+            size = float(np.linalg.norm(tangential))
+            along = tangential @ cone.tangent / size
+            curved += push * (cone.tangent.T @ cone.tangent - np.outer(along, along)) / size
+            gradient = gradient - along
+        gradients.append(gradient)
+        values.append(-cone.excess(y))
+    for tip in tips:
+        gradients += [tip.normal, *tip.tangent]
+        values += [float(tip.normal @ y + tip.size), *tip.tangential(y).tolist()]
+    G = np.array(gradients).reshape(-1, len(y))
+    matrix = np.block([[curved, -G.T], [G, np.zeros((len(G), len(G)))]])
+    # of bounds that repeat each other, the multipliers of least norm
+    both = np.linalg.lstsq(matrix, -np.r_[y, values], rcond=None)[0][: len(y) + len(pushes)]
+    return both[: len(y)], both[len(y) :]

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.cone_program import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
+from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.closed_contacts import PlacedCone
 from kane_dynamics.constraints.row_selection import RowSelection

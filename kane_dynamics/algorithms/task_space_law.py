@@ -46,9 +46,9 @@ from kane_dynamics.algebra.quaternions import (
     vec3,
 )
 from kane_dynamics.algebra.scalars import Scalar, where
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.damped_task_inverse import DampedTaskInverse
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.row_elimination import SparseRow, product, transpose_product
 from kane_dynamics.robot.motion import frame_motion, frame_rate_along
 from kane_dynamics.robot.robot import Robot

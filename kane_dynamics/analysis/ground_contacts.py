@@ -22,9 +22,16 @@ from kane_dynamics.analysis.contact_friction import (
     spring_array,
     track_slip,
 )
-from kane_dynamics.analysis.normal_forces import NormalForces, ground_wrench, normal_forces
+from kane_dynamics.analysis.normal_forces import (
+    NormalForces,
+    TipOver,
+    Tipping,
+    first_to_tip,
+    ground_wrench,
+    normal_forces,
+    tip_over,
+)
 from kane_dynamics.analysis.support_polygon import SupportPolygon, support_polygon
-from kane_dynamics.analysis.tip_over import TipOver, Tipping, first_to_tip, tip_over
 from kane_dynamics.bases.block import TwistReach
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
@@ -101,22 +108,14 @@ class GroundContacts:
         return touched + [(bodies[f.body] * f.pose).position() for f in self.casters.values()]
 
     def loads(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        external_wrenches: ExternalWrenches = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
     ) -> NormalForces:
         """Return the normal force of each contact; parameters as for `ground_wrench`."""
         wrench = ground_wrench(self.robot, q, v, a, external_wrenches)
         return normal_forces(self.polygon(q), wrench, self.stiffness)
 
     def margins(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        external_wrenches: ExternalWrenches = None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
     ) -> TipOver:
         """Return the tip-over margins; parameters as for `ground_wrench`."""
         wrench = ground_wrench(self.robot, q, v, a, external_wrenches)
@@ -150,7 +149,7 @@ class GroundContacts:
 
         """
         per_s = np.array(checked_speeds(self.robot, direction, 'direction'))
-        start = np.zeros_like(per_s) if a is None else np.array(checked_speeds(self.robot, a, 'a'))
+        start = np.array(checked_speeds(self.robot, 0.0 * per_s if a is None else a, 'a'))
         now = ground_wrench(self.robot, q, v, start, external_wrenches)
         then = ground_wrench(self.robot, q, v, start + per_s, external_wrenches)
         return first_to_tip(self.polygon(q), now, then - now)
@@ -252,9 +251,6 @@ def ground_contacts(
     )
 
 
-ACROSS = 'lateral'
-
-
 def base_ground_contacts(
     base: WheeledBase,
     *,
@@ -284,7 +280,7 @@ def base_ground_contacts(
     body = base.robot.bodies[0].name
     skids = base.kind == 'skid_steer'
     rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]
-    fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed'}
+    fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed' and skids}
     stands = ground_contacts(
         base.robot,
         base.constraints,
@@ -292,9 +288,9 @@ def base_ground_contacts(
         friction=friction,
         stiffness=stiffness,
         sliding=[
-            replace(one, labels=(f'{joint_of(one)}/{ACROSS}',), directions=(ACROSS,))
+            replace(one, labels=(f'{joint_of(one)}/lateral',), directions=('lateral',))
             for one in rolling
-            if skids and joint_of(one) in fixed
+            if joint_of(one) in fixed
         ],
     )
     return replace(stands, reach=TwistReach(base))

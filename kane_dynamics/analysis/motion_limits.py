@@ -17,14 +17,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
-from kane_dynamics.analysis.base_effects import BaseEffects, TracedEffects, planar_robot
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
+from kane_dynamics.analysis.base_effects import (
+    BaseEffects,
+    TracedEffects,
+    TracedFooting,
+    planar_robot,
+)
 from kane_dynamics.analysis.base_motion import BaseMotion, twist_rate
 from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.normal_forces import pressed_shares
+from kane_dynamics.analysis.normal_forces import edge_rows, pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
-from kane_dynamics.analysis.tip_over import edge_rows
-from kane_dynamics.analysis.traced_recursion import TracedFooting
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.robot.joint_tables import known_limits

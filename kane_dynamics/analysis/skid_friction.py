@@ -18,12 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import balance_force
+from kane_dynamics.algorithms.projection import speed_indices
+from kane_dynamics.analysis.base_effects import TracedRecursion
 from kane_dynamics.analysis.contact_friction import sliding_friction
 from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
-from kane_dynamics.analysis.traced_recursion import TracedRecursion
 from kane_dynamics.bases.wheel import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics.rows import independent_rows

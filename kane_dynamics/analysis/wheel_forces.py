@@ -24,9 +24,9 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import cos, sin
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.analysis.contact_friction import friction_wrench, joint_of, parts_of
 from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
@@ -34,10 +34,11 @@ from kane_dynamics.analysis.normal_forces import (
     EXACT,
     LEAST_NORM,
     NormalForces,
+    TipOver,
     ground_wrench,
     normal_forces,
+    tip_over,
 )
-from kane_dynamics.analysis.tip_over import TipOver, tip_over
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.wheels import NoSideSlip

@@ -23,8 +23,7 @@ from kane_dynamics.cli.printing import (
 from kane_dynamics.cli.robots import RobotSource, read_robot
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
-from kane_dynamics.simulation.motion_energy import EnergyBalance, energy_balance
-from kane_dynamics.simulation.motions import Trajectory
+from kane_dynamics.simulation.motions import EnergyBalance, Trajectory, energy_balance
 from kane_dynamics.typing import Floats
 
 MOST_STEPS = 5_000_000

@@ -12,16 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
-from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
-from kane_dynamics.compiler.build import (
-    STEPS,
-    Build,
-    build_kernels,
-    build_switched,
-    step_name,
-)
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, selected_rows, solve_motion
+from kane_dynamics.compiler.build import STEPS, Build, build_kernels, build_switched, step_name
 from kane_dynamics.compiler.compiled_rows import CompiledRows
 from kane_dynamics.compiler.constraint_subsets import SwitchedCode
 from kane_dynamics.compiler.derivatives import (
@@ -49,12 +42,7 @@ from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
-from kane_dynamics.robot.checks import (
-    as_mapping,
-    as_number,
-    as_vector,
-    index_of,
-)
+from kane_dynamics.robot.checks import as_mapping, as_number, as_vector, index_of
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.steps.step_program import Law

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.reference import ReferenceDynamics

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.consistent import fit_entries
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.projection import fit_entries
 from kane_dynamics.analysis.tracking import to_reference_speeds
 from kane_dynamics.control.node_dynamics import (
     Dynamics,

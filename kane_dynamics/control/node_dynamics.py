@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.consistent import project_reference
+from kane_dynamics.algorithms.projection import project_reference
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel

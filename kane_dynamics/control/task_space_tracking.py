@@ -26,8 +26,8 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_lower
 from kane_dynamics.analysis.frame_task import check_gains, frame_task, task_acceleration

@@ -30,9 +30,9 @@ import scipy
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task, task_acceleration
 from kane_dynamics.constraints.closed_contacts import FrictionCone

@@ -16,8 +16,7 @@ from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.demo.loop_log import LoopLog, causes
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.simulation.integrators import STICTION_SPEED
-from kane_dynamics.simulation.motion_energy import energy_balance
-from kane_dynamics.simulation.motions import Trajectory
+from kane_dynamics.simulation.motions import Trajectory, energy_balance
 from kane_dynamics.typing import Floats
 
 STEP = 0.001  # of the simulator [s]

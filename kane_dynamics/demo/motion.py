@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from kane_dynamics.algorithms.consistent import least_norm
+from kane_dynamics.algorithms.projection import least_norm
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet

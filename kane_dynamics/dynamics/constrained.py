@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion, blank_motion
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, blank_motion
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics.base import DynamicsBase
 from kane_dynamics.dynamics.rows import nearest_acceleration, nearest_velocity

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
     checked_weights,
     term_switches,
 )
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
 from kane_dynamics.dynamics.constrained import START, ConstrainedMotion
 from kane_dynamics.dynamics.efforts import efforts, following_efforts

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.frictional_contact import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.impact import LAWS, NEWTON, Impact, resolve_impact
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force, required_effort
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint

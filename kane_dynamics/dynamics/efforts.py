@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.algebra.matrices import solve_squared
-from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
 from kane_dynamics.algorithms.constrained_inverse import constrained_effort
 from kane_dynamics.algorithms.newton_euler import external_force
+from kane_dynamics.algorithms.projection import complete_entries, speed_indices
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import Constraint

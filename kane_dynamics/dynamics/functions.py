@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START

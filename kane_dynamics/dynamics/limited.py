@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.scalars import as_numbers
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.constrained_inverse import checked_weights
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.limited_inverse import (
     ForceLimits,
     LimitedEffort,
     LimitedInverse,
     force_limits,
 )
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force, required_effort
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.closed_contacts import FrictionCone

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.consistent import complete_entries, speed_indices
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
+from kane_dynamics.algorithms.projection import complete_entries, speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet

@@ -14,8 +14,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import (
     ExternalWrenches,
     newton_euler,

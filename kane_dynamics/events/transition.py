@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kane_dynamics.algorithms.contact_motion import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.frictional_contact import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.impact_path import POISSON
 from kane_dynamics.algorithms.projection import onto_rows

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.formulations.canonical import by_canonical
-from kane_dynamics.formulations.gauss import by_gauss
+from kane_dynamics.formulations.canonical import by_canonical, by_nonminimal
+from kane_dynamics.formulations.gauss import by_gauss, by_newton_euler
 from kane_dynamics.formulations.generalized_speeds import (
     GeneralizedSpeeds,
     checked_generalized_speeds,
@@ -22,8 +22,6 @@ from kane_dynamics.formulations.generalized_speeds import (
 from kane_dynamics.formulations.gibbs_appell import by_gibbs_appell
 from kane_dynamics.formulations.kane import by_kane
 from kane_dynamics.formulations.lagrange import by_lagrange
-from kane_dynamics.formulations.newton_euler import by_newton_euler
-from kane_dynamics.formulations.nonminimal import by_nonminimal
 from kane_dynamics.formulations.problem import MethodTerms, Problem
 from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.robot.robot import Robot

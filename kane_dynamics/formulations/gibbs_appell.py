@@ -31,12 +31,11 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algorithms.forward_dynamics import Details, Motion
 from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.gauss import psi, s_bar
 from kane_dynamics.algorithms.independent_speeds import multiplier_motion
 from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
-from kane_dynamics.algorithms.udwadia_kalaba import selected_rows
+from kane_dynamics.algorithms.mass_matrix import psi, s_bar
+from kane_dynamics.algorithms.udwadia_kalaba import Details, Motion, selected_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.motion import JointMotion, joint_motion

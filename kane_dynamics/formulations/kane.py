@@ -28,17 +28,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 from kane_dynamics.algorithms.kinematics import body_jacobians
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.formulations.generalized_speeds import (
     GeneralizedSpeeds,
     checked_generalized_speeds,
 )
-from kane_dynamics.formulations.problem import Problem
-from kane_dynamics.formulations.speed_balance import SpeedSolution, in_velocities, speed_balance
+from kane_dynamics.formulations.problem import Problem, SpeedSolution, in_velocities, speed_balance
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats

@@ -37,11 +37,10 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algorithms.forward_dynamics import Details, Motion
-from kane_dynamics.algorithms.gauss import psi
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, selected_rows
+from kane_dynamics.algorithms.mass_matrix import psi
+from kane_dynamics.algorithms.udwadia_kalaba import Details, Motion, cholesky_factor, selected_rows
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.robot import Robot

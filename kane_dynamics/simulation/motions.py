@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions over a duration, steps of many states at once, and projection of a state."""
+"""Motions over a duration, their energy balance, steps of many states, projection of a state."""
 
 from __future__ import annotations
 
@@ -15,12 +15,7 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
-from kane_dynamics.robot.checks import (
-    as_function,
-    as_nonnegative,
-    as_numbers,
-    not_finite,
-)
+from kane_dynamics.robot.checks import as_function, as_nonnegative, as_numbers, not_finite
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.reference import PassiveForce
@@ -210,3 +205,50 @@ def simulate(
         qs.append(simulation.q)
         vs.append(simulation.v)
     return Trajectory(np.array(times), np.array(qs), np.array(vs), simulation.rank_events)
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyBalance:
+    """Where the energy of a motion went."""
+
+    energy: Floats  # shape (n + 1,): T + V of each state [J]
+    work: Floats  # shape (n,): Of the efforts, and to friction, in each step [J]
+    lost: Floats  # shape (n,): Of the efforts, and to friction, in each step [J]
+
+    @property
+    def gap(self) -> float:
+        """Return the largest energy that appears from nowhere or gets lost there [J]."""
+        balance = self.energy[1:] - self.energy[0] - np.cumsum(self.work - self.lost)
+        return float(np.abs(balance).max(initial=0.0))
+
+    @property
+    def error(self) -> float:
+        """Return the gap relative to the sum of all work and losses."""
+        turned_over = float(np.abs(self.work).sum() + self.lost.sum())
+        return self.gap / turned_over if turned_over else 0.0
+
+
+def energy_balance(
+    robot: Robot, motion: Trajectory, effort: Floats, energy: Floats
+) -> EnergyBalance:
+    """
+    Return the energy of a motion, the work of its efforts and its losses to friction.
+
+    ``E(t) - E(0) = sum tau (q_k+1 - q_k) - int v' (D v + F sign v) dt``. Efforts are constant over
+    a step, so their work is exact on coordinates that are integrals of their speeds; where some
+    are not (quaternions), displacements are mean speeds times the step. Friction is integrated by
+    Simpson's rule on the steps' ends and mean speeds.
+    """
+    h = np.diff(motion.time)[:, None]
+    if robot.nq == robot.nv:
+        moved = np.diff(motion.q, axis=0)
+    else:
+        moved = 0.5 * h * (motion.v[1:] + motion.v[:-1])
+    work = np.sum(effort * moved, axis=1)
+
+    def dissipated(v: Floats) -> Floats:
+        power: Floats = np.sum(robot.damping * v * v + robot.friction * np.abs(v), axis=1)
+        return power
+
+    ends, middle = dissipated(motion.v), dissipated(moved / h)
+    return EnergyBalance(energy, work, h[:, 0] / 6.0 * (ends[:-1] + 4.0 * middle + ends[1:]))

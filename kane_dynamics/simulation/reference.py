@@ -10,16 +10,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion, solve_motion
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.projection import impact_energy, project
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor, nearest, solve_motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import (
-    ProjectionError,
-    StepError,
-)
+from kane_dynamics.exceptions import ProjectionError, StepError
 from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.robot.checks import as_vector

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algorithms.forward_dynamics import Motion
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.algorithms.projection import project
+from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (

@@ -37,8 +37,8 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.scalars import Scalar, is_zero, sign
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (

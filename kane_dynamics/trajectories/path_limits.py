@@ -19,8 +19,8 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.consistent import speed_indices
 from kane_dynamics.algorithms.newton_euler import transmitted
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics, checked_dynamics

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
-from kane_dynamics.algorithms.consistent import speed_indices
+from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.gauss import gauss_gravity_force
+from kane_dynamics.algorithms.mass_matrix import gauss_gravity_force
 from kane_dynamics.typing import Floats
 from studies.silva.operation_counts import (
     OperationCounts,

@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algorithms.gauss import (
+from kane_dynamics.algorithms.mass_matrix import (
     gauss_coriolis_matrix,
     gauss_gravity_force,
     gauss_mass_matrix,

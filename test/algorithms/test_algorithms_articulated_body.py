@@ -15,7 +15,7 @@ from kane_dynamics.algorithms.articulated_body import (
     inward_step,
     outward_step,
 )
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.sparse_ldl import factor_tree
 from kane_dynamics.robot.motion import AT_REST, joint_motion
 from kane_dynamics.robot.robot import WORLD

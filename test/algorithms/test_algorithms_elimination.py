@@ -9,8 +9,8 @@ from support.constraint_cases import CASES, rows_at
 from support.trees import dense, thirty_trees, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.robot.sample_robots import random_inertia, random_pose

@@ -8,7 +8,7 @@ from support.calculus import along, derivative, lagrange_force, relative, tangen
 from support.trees import BASES, thirty_trees, tree_and_state, with_gravity
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.gauss import gauss_gravity_force
+from kane_dynamics.algorithms.mass_matrix import gauss_gravity_force
 
 # Two recursions over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
 ROUNDOFF = 1e-12

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algorithms.locked_speed_solve import AGREED, LockRow, solve_with_locked_speeds
+from kane_dynamics.algorithms.constrained_solve import AGREED, LockRow, solve_with_locked_speeds
 from kane_dynamics.algorithms.row_elimination import SparseRows, sparse_rows
 
 N = 5
@@ -67,6 +67,6 @@ def test_rows_that_hold_a_speed_must_agree():
     assert solved(M, Q, A, c, every).rcond > 0.0
     c[2] += AGREED
     assert solved(M, Q, A, c, every).rcond == 0.0
-    assert solved(M, Q, A, c, every, agreed=1e-3).rcond > 0.0
+    assert solved(M, Q, A, c, every, holonomic=True).rcond > 0.0
     assert solved(M, Q, A, c, [1, 0, 1, 1, 1]).rcond > 0.0
     assert solved(M, Q, A, c, [1, 1, 0, 1, 1]).rcond > 0.0

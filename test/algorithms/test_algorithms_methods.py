@@ -16,10 +16,9 @@ from kane_dynamics.exceptions import (
     SingularMassMatrixError,
 )
 from kane_dynamics.formulations import METHODS
-from kane_dynamics.formulations.canonical import canonical_motion
+from kane_dynamics.formulations.canonical import canonical_motion, nonminimal_motion
 from kane_dynamics.formulations.kane import kane_motion
 from kane_dynamics.formulations.lagrange import lagrange_motion
-from kane_dynamics.formulations.nonminimal import nonminimal_motion
 from kane_dynamics.robot.sample_robots import random_tree
 
 CASES = range(12)

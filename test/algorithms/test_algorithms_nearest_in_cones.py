@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algorithms.cone_program import ConeRows, nearest_in_cones
+from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
 from kane_dynamics.exceptions import MissingPackageError, NotSolvedError
 
 # Newton's method ends at 1e-11 of numbers of the order of one

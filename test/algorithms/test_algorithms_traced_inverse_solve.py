@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.consistent import complete_entries
 from kane_dynamics.algorithms.constrained_inverse import balance_force
+from kane_dynamics.algorithms.projection import complete_entries
 from kane_dynamics.algorithms.row_elimination import SparseRows
 from kane_dynamics.algorithms.traced_inverse_solve import PivotedSolve, TracedInverseSolve
 from kane_dynamics.constraints.base import ConstraintRows

@@ -7,7 +7,7 @@ import pytest
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.robot_config.robot_source import model_of_file
-from kane_dynamics.simulation.motion_energy import energy_balance
+from kane_dynamics.simulation.motions import energy_balance
 from kane_dynamics.view.recording import load_recording
 
 PENDULUM = (

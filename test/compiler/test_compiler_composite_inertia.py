@@ -11,7 +11,7 @@ from support.trees import dense
 import kane_dynamics as kd
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import pure, vec3
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia, composite_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mass_matrix
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.robot.sample_robots import random_inertia, random_pose
 

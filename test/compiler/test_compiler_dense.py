@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from support.machines import differential_drive
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.compiler import generic
 from kane_dynamics.compiler.engine import CompiledEngine
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object

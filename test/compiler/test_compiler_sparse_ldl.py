@@ -9,8 +9,8 @@ from support.rows import solved
 from support.trees import BASES, tree_and_state
 from test_compiler_composite_inertia import dense, two_arms
 
-from kane_dynamics.algorithms.composite_inertia import composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
+from kane_dynamics.algorithms.mass_matrix import composite_mass_matrix
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.compiler.graphs.trace import Tracer

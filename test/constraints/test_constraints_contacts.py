@@ -9,7 +9,7 @@ from support.machines import Y, at, inertia, revolute
 from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.contact_motion import frictional_motion
+from kane_dynamics.algorithms.frictional_contact import frictional_motion
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts

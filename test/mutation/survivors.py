@@ -15,7 +15,7 @@ NAMES = {
     'SYMMETRIC': [
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.mass, v) -> product(v, self.mass)',  # noqa: E501
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.tensor, omega) -> product(omega, self.tensor)',  # noqa: E501
-        'algorithms/gauss.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
+        'algorithms/mass_matrix.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
         'formulations/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
         'formulations/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501

@@ -8,7 +8,7 @@ from support.calculus import derivative
 
 from kane_dynamics.algebra import exp, from_vec8, twist_from_vector, vec6, vec8
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.gauss import gauss_coriolis_matrix, gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.body import Body, Joint

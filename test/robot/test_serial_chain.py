@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kane_dynamics.algebra.inertia import triangle_problem
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.sample_robots import serial_chain
 

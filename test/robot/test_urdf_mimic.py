@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from same_robot import BASES, matrix, random_state
 from urdf_text import LIMIT, joint, link, random_robot, robot
 
-from kane_dynamics.algorithms.gauss import (
+from kane_dynamics.algorithms.mass_matrix import (
     gauss_coriolis_matrix,
     gauss_gravity_force,
     gauss_mass_matrix,

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from urdf_text import random_robot
 
-from kane_dynamics.algorithms.gauss import gauss_gravity_force, gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_gravity_force, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning, UrdfError
 from kane_dynamics.robot.motion import integrate_coordinates

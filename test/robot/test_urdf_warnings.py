@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from urdf_text import BALL, LIMIT, arm, joint, link, robot
 
-from kane_dynamics.algorithms.gauss import gauss_mass_matrix
+from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.exceptions import ModelWarning
 from kane_dynamics.robot.urdf import load_urdf
 

@@ -4,9 +4,8 @@
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.forward_dynamics import motion_of
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
-from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion
+from kane_dynamics.algorithms.udwadia_kalaba import constrained_motion, motion_of
 from kane_dynamics.constraints import ConstraintRows
 from kane_dynamics.constraints.row_selection import select_rows
 

@@ -17,7 +17,7 @@ from kane_dynamics.algorithms.articulated_body import (
     inward_step,
     outward_step,
 )
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.body_groups import UPPER, BodyGroup, symmetric_rows
 from kane_dynamics.compiler.graphs.group_codes import fall_of
 from kane_dynamics.compiler.graphs.trace import symbols

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex
 from kane_dynamics.robot.motion import JointMotion, joint_motion

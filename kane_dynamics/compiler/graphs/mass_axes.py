@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""M as composite inertias in world axes, for loops over bodies; see `composite_inertia`."""
+"""M as composite inertias in world axes, for loops over bodies; see `mass_matrix`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, vec3, vec4
-from kane_dynamics.algorithms.composite_inertia import CompositeInertia
+from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.bodies import LoopTracer, as_pose, pose_numbers
 from kane_dynamics.compiler.graphs.body_groups import UPPER, symmetric_rows
 from kane_dynamics.compiler.graphs.group_codes import group_code, own_symbols

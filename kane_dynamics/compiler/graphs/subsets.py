@@ -12,14 +12,12 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.scalars import is_zero, where
-from kane_dynamics.algorithms.constrained_solve import Solved
-from kane_dynamics.algorithms.locked_speed_solve import AGREED, LockRow, solve_with_locked_speeds
+from kane_dynamics.algorithms.constrained_solve import LockRow, Solved, solve_with_locked_speeds
 from kane_dynamics.algorithms.row_elimination import SparseRows, residuals, sparse_rows
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
-from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.robot import Robot
 
 
@@ -72,10 +70,8 @@ class SwitchedTracer(Tracer):
             if not holonomic or self._plain.positions[k] is not None:
                 hold = LockRow(k, sign, self._switches[self._plain.owners[k]])
                 holds.setdefault(speed, []).append(hold)
-        agreed = TAKEN if holonomic else AGREED
-        return solve_with_locked_speeds(
-            self.mass, force, system, right_side, holds, speeds, agreed=agreed, watch=watch
-        )
+        what = self.mass, force, system, right_side, holds, speeds
+        return solve_with_locked_speeds(*what, holonomic=holonomic, watch=watch)
 
     def look(self) -> KernelSpec:
         """Trace Phi and A v - b0 of all rows, also of those that are off, and lambda."""

@@ -5,7 +5,7 @@ The algorithms traced into expression graphs of one robot.
 Every graph is the result of calling the very functions of `kane_dynamics.algorithms` on CasADi
 ``SX`` scalars. Where kernels need a form with fewer operations, or one that keeps the zeros of the
 tree, that form is an algorithm of its own: `newton_euler_by_moments` for efforts,
-`composite_inertia` for M, `sparse_ldl` for the solves. Recursions from body to body whose results
+`mass_matrix` for M, `sparse_ldl` for the solves. Recursions from body to body whose results
 are quantities in joint space are traced in the body frames of `canonical_frames`, which have more
 zeros. Poses and constraint rows are those of the robot as it was given. So is C, which multiplies
 poses up from the world: turns by 90 degrees, of which canonical frames are full, cost nothing in
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algorithms.composite_inertia import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.constrained_solve import (
     ConstrainedSystem,
     Solved,
@@ -37,6 +36,7 @@ from kane_dynamics.algorithms.kinematics import (
     tree_kinetic_energy,
     tree_potential_energy,
 )
+from kane_dynamics.algorithms.mass_matrix import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE

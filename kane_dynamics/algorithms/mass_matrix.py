@@ -1,27 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The mass matrix from composite inertias, the form that kernels trace.
+The mass matrix: by composite inertias, and in closed form with the Coriolis matrix.
 
-M of (46) is :math:`\sum_i J_i^T\Psi_i J_i`. Summing first over all bodies that a joint carries
-gives their composite inertia (Featherstone, Rigid Body Dynamics Algorithms, section 6.2), and
+M of (46) is :math:`\sum_i J_i^T\Psi_i J_i`. Summing first over all bodies that a joint carries, as
+kernels do, gives their composite inertia (Featherstone, Rigid Body Dynamics Algorithms, section
+6.2), and
 
 .. math:: M_{kl} = \mathcal D\langle S_l, \mathrm{Ad}\, I^c_i(S_k)\rangle
 
 for every speed k of body i and l of i or its ancestors: O(n d) instead of O(n^3), with the zeros
-of the tree. `gauss.gauss_mass_matrix` is what it is tested against.
+of the tree. `gauss_mass_matrix` is what it is tested against.
+
+Gauss's principle in dual quaternion algebra, dqGP (Silva et al., section 4, (31)-(52)).
+
+:math:`M_{GP} a + C_{GP} v + g_{GP} = \tau_{GP}` in closed form from the body Jacobians. The matrix
+C of (47) makes :math:`\dot M - 2 C` skew (52). Armature (rotor inertia) adds a constant diagonal
+to M and nothing to C.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import scaled, skew, symmetric_of
+from kane_dynamics.algebra.matrices import product, scaled, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale
+from kane_dynamics.algebra.quaternions import Quaternion, as_array, cross, dot, pure, rotate, scale
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
 from kane_dynamics.robot.motion import joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
 
@@ -115,3 +127,55 @@ def _add(lower: LowerTriangle, row: int, column: int, value: Scalar) -> None:
     if isinstance(value, REAL_NUMBER) and value == 0.0:
         return
     lower[row][column] = lower[row].get(column, 0.0) + value
+
+
+def gauss_mass_matrix(robot: Robot, q: Any) -> NDArray[Any]:
+    """Return M = sum_i J_i' Psi_i J_i + diag(armature) (46), shape (nv, nv)."""
+    total: NDArray[Any] = np.diag(robot.armature)
+    for inertia, body in _bodies_with_mass(robot, q, [0.0] * robot.nv):
+        total = total + product(body.jacobian.T, product(psi(inertia), body.jacobian))
+    return total
+
+
+def gauss_coriolis_matrix(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
+    """Return C = sum_i J_i' (Sbar_i J_i + Psi_i dJ_i/dt) (47), shape (nv, nv)."""
+    total: NDArray[Any] = np.zeros((robot.nv, robot.nv))
+    speeds = as_array(v)
+    for inertia, body in _bodies_with_mass(robot, q, v):
+        omega = product(body.jacobian[:3], speeds)
+        momentum_rate = product(s_bar(inertia, omega), body.jacobian)
+        momentum_rate = momentum_rate + product(psi(inertia), body.rate)
+        total = total + product(body.jacobian.T, momentum_rate)
+    return total
+
+
+def gauss_gravity_force(robot: Robot, q: Any) -> NDArray[Any]:
+    """Return g = -sum_i J_D,i' R_0^i m_i gravity (50), (51), on the left side, shape (nv,)."""
+    total: NDArray[Any] = np.zeros(robot.nv)
+    for inertia, body in _bodies_with_mass(robot, q, [0.0] * robot.nv):
+        weight = inertia.mass * product(body.from_world, robot.gravity)
+        total = total - product(body.jacobian[3:].T, weight)
+    return total
+
+
+def psi(inertia: Inertia) -> NDArray[Any]:
+    """Return Psi = blkdiag(I_c, m 1) (31), shape (6, 6)."""
+    matrix = np.zeros((6, 6), dtype=inertia.tensor.dtype)
+    matrix[:3, :3] = inertia.tensor
+    matrix[3:, 3:] = scaled(np.eye(3), inertia.mass)
+    return matrix
+
+
+def s_bar(inertia: Inertia, omega: NDArray[Any]) -> NDArray[Any]:
+    """Return Sbar = blkdiag(-S(I_c omega), m S(omega)) (44), shape (6, 6)."""
+    spin, momentum = skew(omega), skew(product(inertia.tensor, omega))
+    matrix = np.zeros((6, 6), dtype=np.result_type(spin, momentum))
+    matrix[:3, :3] = -momentum
+    matrix[3:, 3:] = scaled(spin, inertia.mass)
+    return matrix
+
+
+def _bodies_with_mass(robot: Robot, q: Any, v: Any) -> Iterator[tuple[Inertia, BodyJacobian]]:
+    for body, body_jacobian in zip(robot.bodies, body_jacobians(robot, q, v), strict=True):
+        if not body.inertia.is_zero:
+            yield body.inertia, body_jacobian
