@@ -6,23 +6,14 @@ import time
 
 import pytest
 
-from kane_dynamics.demo.loop_log import (
-    COLLECTION,
-    COMPUTING,
-    NO_CORE,
-    WAITING,
-    DelayWatch,
-    LoopLog,
-    Sample,
-    causes,
-)
+from kane_dynamics.demo.figures import DelayWatch, LoopLog, Sample, causes
 
 PERIOD = Sample(4e-3, 1e-3, 1e-5, 0.0)  # a usual one
 LATE = {
-    COLLECTION: Sample(12e-3, 8.5e-3, 1e-5, 7e-3),
-    COMPUTING: Sample(12e-3, 9e-3, 1e-5, 1e-4),
-    NO_CORE: Sample(12e-3, 1e-3, 7e-3, 0.0),
-    WAITING: Sample(12e-3, 1e-3, 1e-5, 0.0),
+    'garbage collection': Sample(12e-3, 8.5e-3, 1e-5, 7e-3),
+    'computing': Sample(12e-3, 9e-3, 1e-5, 1e-4),
+    'no core free': Sample(12e-3, 1e-3, 7e-3, 0.0),
+    'waiting for a message or timer': Sample(12e-3, 1e-3, 1e-5, 0.0),
 }
 
 

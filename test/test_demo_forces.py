@@ -8,8 +8,7 @@ from support.base_urdf import BASES, RADIUS
 from test_demo_motion import NAMES, SIDES, moved
 
 import kane_dynamics as kd
-from kane_dynamics.demo.figures import STEP, Setup, evaluate
-from kane_dynamics.demo.loop_log import Answer, LoopLog, Sample
+from kane_dynamics.demo.figures import STEP, Answer, LoopLog, Sample, Setup, evaluate
 from kane_dynamics.demo.motion import demo_motion
 
 RATE, STATES = 250.0, 51

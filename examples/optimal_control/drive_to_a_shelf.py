@@ -28,10 +28,9 @@ from scipy.interpolate import CubicHermiteSpline
 import kane_dynamics as kd
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing, urdf_drawing
+from kane_dynamics.view.drawing import Drawing, Shape, box, sphere, urdf_drawing
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recorder import record
-from kane_dynamics.view.shapes import Shape, box, sphere
 
 Floats = NDArray[np.float64]
 # the cost: time, times 1 + means of squares of efforts, in parts of their limits, and of rates

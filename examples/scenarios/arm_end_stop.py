@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, cylinder, sphere, stick
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.shapes import Shape, cylinder, sphere, stick
 
 Floats = NDArray[np.float64]
 LENGTH, MASS, RESTITUTION = 0.5, 2.0, 0.4

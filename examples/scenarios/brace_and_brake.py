@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, box, cylinder, sphere, stick
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.shapes import Shape, box, cylinder, sphere, stick
 
 Floats = NDArray[np.float64]
 UPPER, FORE, TABLE = 0.45, 0.4, 0.6  # lengths of the arm, height of the table [m]

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, box, cylinder
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.shapes import Shape, box, cylinder
 
 Floats = NDArray[np.float64]
 ARM, HANDLE = 0.45, -0.45  # of the gripper on the arm, of the handle on the cart [m]

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, box
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.shapes import Shape, box
 
 Floats = NDArray[np.float64]
 PIVOT, TRAIL = 0.9, 0.15  # of the caster before the axle, and of its wheel behind the pivot [m]

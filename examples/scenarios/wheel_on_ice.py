@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 import kane_dynamics as kd
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.view.animation import write_pictures
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, box, cylinder
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.plots import Panel
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.shapes import Shape, box, cylinder
 
 Floats = NDArray[np.float64]
 RADIUS, CAR, WHEEL = 0.15, 12.0, 3.0  # [m, kg, kg]

@@ -3,33 +3,125 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from kane_dynamics.analysis.payload import smoothed
-from kane_dynamics.bags.replay import State
+from kane_dynamics.bags.files import Recorded, Series
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import JointStateInput, MeasuredState
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.typing import Floats
 
+JOINT_STATES, ODOM = 'joint_states', 'odom'
+CLOCKS = ('recorded', 'stamps')
+
+
+class State(NamedTuple):
+    """A usable state: stamp [ns], q, v, and efforts of the joints that were asked for or None."""
+
+    stamp: int
+    q: Floats
+    v: Floats
+    effort: Floats | None
+
+
+class Replay:
+    """From recorded messages to states, with the input checks of the nodes."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        parameters: DynamicsNodeParameters,
+        effort_joints: tuple[str, ...],
+        effort_needed: bool,
+        clock: str = CLOCKS[0],
+    ) -> None:
+        p = parameters
+        self._now, self._by_stamps = 0, clock == 'stamps'
+        self._effort_needed, self.unusable = effort_needed, 0
+        self.reasons: list[str] = []
+        self._corrupt: Counter[str] = Counter()
+        self._state = MeasuredState(
+            model,
+            ('position', 'velocity'),
+            base_frame(p),
+            p.allow_partial_joint_states,
+            lambda name: self._guard(name, 0.0),
+            odom_needed=not model.drives,
+        )
+        self._state.set_max_age(p.timeout_joint_states, p.timeout_odom)
+        self._effort = JointStateInput(
+            effort_joints,
+            ('effort',),
+            lambda name: self._guard(name, p.timeout_joint_states),
+            p.allow_partial_joint_states,
+            'efforts of joint_states',
+        )
+
+    def states(self, messages: Iterable[Recorded]) -> Iterator[State]:
+        """Yield the states after each message of joint_states that leaves a usable one."""
+        for recorded in messages:
+            if not self._accept(recorded):
+                continue
+            without = self._effort.problem()
+            if self._state.problem() or (without and self._effort_needed):
+                self.unusable += 1
+                continue
+            stamp = self._state.assemble()
+            effort = None if without else self._effort.values['effort'].copy()
+            yield State(stamp, self._state.q.copy(), self._state.v.copy(), effort)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return how many messages of each input were accepted, and rejected by their kind."""
+        guards = {JOINT_STATES: self._state.joints.guard}
+        if self._state.odom is not None:
+            guards[ODOM] = self._state.odom.guard
+        if self._effort_needed:
+            guards['efforts'] = self._effort.guard
+        counts = {}
+        for name, guard in guards.items():
+            report = guard.report()
+            corrupt = {'corrupt': self._corrupt[name]} if self._corrupt[name] else {}
+            counts[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
+        return counts
+
+    def _guard(self, name: str, max_age: float) -> InputMonitor:
+        def now() -> int:
+            return self._now
+
+        return InputMonitor(name, max_age, now, steady=now, tell=self.reasons.append)
+
+    def _accept(self, recorded: Recorded) -> bool:
+        """Hand a message to its input; return whether it is a new state of the joints."""
+        message = recorded.message
+        if isinstance(message, RejectedInput):
+            if not self._corrupt[recorded.use]:
+                self.reasons.append(str(message))
+            self._corrupt[recorded.use] += 1
+            return False
+        before, self._now = self._now, recorded.time
+        if self._by_stamps:
+            self._now = max(before, nanoseconds(message.header.stamp))
+        if recorded.use == ODOM:
+            if self._state.odom is not None:
+                self._state.odom.take(message)
+            return False
+        if self._effort_needed or len(message.effort):
+            self._effort.take(message)
+        return self._state.joints.take(message)
+
+
 QUANTITIES = ('effort', 'external_effort', 'acceleration')
-
-
-@dataclass(frozen=True, eq=False)
-class Series:
-    """One quantity over time."""
-
-    quantity: str  # One of `QUANTITIES`
-    names: tuple[str, ...]  # Joints, or speeds of the base
-    stamps: np.typing.NDArray[np.int64]  # shape (n,): [ns]
-    values: Floats  # shape (n, k): [N m or N], accelerations [rad/s^2 or m/s^2]
-    positions: Floats  # shape (n, k): Of the same joints [SI]
-    velocities: Floats  # shape (n, k): Of the same joints [SI]
-    measured: Floats  # shape (n, k): Measured efforts of the same joints
 
 
 def external_efforts(

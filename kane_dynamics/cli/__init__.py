@@ -7,37 +7,80 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.markup import escape
 
 import kane_dynamics as kd
-from kane_dynamics.cli import (
-    bag,
-    build,
-    cache,
-    demo,
-    equations,
-    info,
-    init,
-    simulate,
-    trajectories,
-    view,
-)
+from kane_dynamics.cli import compilation, init, models, motions, recordings, trajectories
+from kane_dynamics.cli.options import Command
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
+_ROBOT = 'robot --urdf --root-joint'
+_POINTS = 'robot source target --urdf --root-joint --position'
 COMMANDS = {
-    'init': init.COMMAND,
-    'demo': demo.COMMAND,
-    'info': info.COMMAND,
-    'simulate': simulate.COMMAND,
-    'bag': bag.COMMAND,
-    'add-efforts': trajectories.ADD_EFFORTS,
-    'retime': trajectories.RETIME,
-    'cache': cache.COMMAND,
-    'build': build.COMMAND,
-    'equations': equations.COMMAND,
-    'view': view.COMMAND,
+    'init': Command(
+        'write the parameter file of your robot',
+        f'robot --output --force --yes {" ".join(f"--{name}" for name in init.ANSWERS)}',
+        init.init,
+        {'output': Path('my_robot.yaml')},
+    ),
+    'demo': Command(
+        'closed loop over ROS 2, with a table and plots',
+        'robot? --duration --output --domain',
+        motions.demo,
+        {'robot': 'nonholonomic', 'duration': 12.0, 'output': Path('demo-results')},
+    ),
+    'info': Command(
+        'tree, masses, limits, wheels and frames of a robot, and what is unusual about its URDF',
+        f'{_ROBOT} --json',
+        models.info,
+    ),
+    'simulate': Command(
+        'motion of a robot under constant efforts',
+        f'{_ROBOT} --duration --step --integrator --position --velocity --effort '
+        '--no-constraints --reference --rate --npz --csv --plot --json',
+        motions.simulate,
+    ),
+    'bag': Command(
+        'run the dynamics over a recorded bag, without ROS',
+        'robot bag --urdf --root-joint --compute --joint-states --odom --clock --knot-spacing '
+        '--reference --output --storage --csv --plot --json',
+        recordings.bag,
+    ),
+    'add-efforts': Command(
+        'fill in the efforts of a joint trajectory',
+        f'{_POINTS} --interpolation-tolerance --point-rate --base-csv --ramp',
+        trajectories.add_efforts,
+    ),
+    'retime': Command(
+        "time-optimal retiming of a joint trajectory within the robot's limits",
+        f'{_POINTS} --interpolation-tolerance --point-rate --effort-scale --velocity-scale '
+        '--friction-coefficient --friction-scale --tip-over-margin --smoothing',
+        trajectories.retime,
+        {'point_rate': 100.0, 'interpolation_tolerance': 0.1},
+    ),
+    'cache': Command(
+        'compile a robot into the cache; without one list or clear the compiled code on disk',
+        'robot? --urdf --root-joint --derivatives --methods --clear --older-than --json',
+        compilation.cache,
+    ),
+    'build': Command(
+        'write the dynamics of a robot as a C library',
+        f'{_ROBOT} --output --name --functions --frames --payloads --cpu',
+        compilation.build,
+    ),
+    'equations': Command(
+        'print the equations of motion (SymPy)',
+        f'{_ROBOT} --no-side-slip --lock --format --digits --no-simplify',
+        models.equations,
+    ),
+    'view': Command(
+        'show a recorded motion (.npz), or a robot, in the browser',
+        'robot? --urdf --root-joint --live --host --port --gif --picture --camera',
+        recordings.view,
+    ),
 }
 
 DONE, REFUSED, USAGE, INTERRUPTED, PIPE = 0, 1, 2, 130, 141
@@ -45,7 +88,7 @@ EXIT_CODES = {
     DONE: 'done',
     REFUSED: 'input that cannot be used, or a package that is missing; one line says which',
     USAGE: 'arguments that the command does not have',
-    demo.LATE: 'the demo ran, but missed more than one in a hundred of its deadlines',
+    motions.LATE: 'the demo ran, but missed more than one in a hundred of its deadlines',
     INTERRUPTED: 'ended by Ctrl-C',
     PIPE: 'output pipe closed',
 }

@@ -9,20 +9,14 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.prompt import Prompt
 
 import kane_dynamics as kd
-from kane_dynamics.cli.options import Command
-from kane_dynamics.cli.printing import (
-    console,
-    print_lines,
-    print_remarks,
-    print_table,
-    progress,
-    writable_folder,
-)
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.printing import console, progress, writable_folder
 from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_address, robot_text
@@ -35,7 +29,7 @@ from kane_dynamics.robot_config.settings import Setting, settle
 ANSWERS = 'base-type roller-angles wheel-radius casters drive lock tool gravity'.split()
 
 
-def run(options: argparse.Namespace) -> int:
+def init(options: argparse.Namespace) -> int:
     """Look at a robot, ask what its URDF does not tell, write its file, compile its kernels."""
     from kane_dynamics.robot_config.robot_source import model_of_file
 
@@ -118,15 +112,9 @@ class Asker:
     def _prompted(self, question: Question) -> Answer:
         console.print(f'[bold]{escape(question.text)}[/bold]', soft_wrap=True)
         console.print(f'  proposed: {escape(question.proposal)} ({escape(question.why)})')
+        proposed: dict[str, Any] = {'console': console, 'default': question.proposal}
         choices = list(question.choices) or None
-        return Answer(
-            Prompt.ask(
-                f'  --{question.name}',
-                console=console,
-                choices=choices,
-                default=question.proposal,
-            )
-        )
+        return Answer(Prompt.ask(f'  --{question.name}', choices=choices, **proposed))
 
     def refuse_missing(self) -> None:
         """Refuse to go on where an answer lacks, or one was given that nobody asked for."""
@@ -164,28 +152,20 @@ def print_findings(findings: Findings) -> None:
     ]
     title = f"robot '{findings.robot.name}', {findings.mass:.4g} kg in motion"
     named = [(role, ', '.join(names)) for role, names in rows if names]
-    print_table(title, ('role', 'joints'), named)
-    print_remarks(findings.messages)
+    printing.table(title, ('role', 'joints'), named)
+    printing.remarks(findings.messages)
 
 
 def _print_next(path: Path, settings: tuple[Setting, ...], seconds: float) -> None:
     """Print what was guessed, and the lines that come next."""
     guesses = [f'{s.name}: {s.value} ({s.comment})' for s in settings if s.guessed]
-    print_remarks(guesses, 'guessed')
+    printing.remarks(guesses, 'guessed')
     file, whole = shlex.quote(str(path)), shlex.quote(str(path.resolve()))
     launch = 'ros2 launch kane_dynamics'
-    print_lines(
+    printing.lines(
         f'wrote {file} in {seconds:.0f} s of processor time',
         f'closed loop, table, plots and animation:\n  kane-dynamics demo {file}',
         f"closed loop in ROS 2:\n  {launch} simulation.launch.py robot:='' params_file:={whole}",
         f'beside your robot:\n  {launch} inverse_dynamics.launch.py params_file:={whole}',
         f'the same with pip alone:\n  kane_inverse_dynamics --ros-args --params-file {whole}',
     )
-
-
-COMMAND = Command(
-    'write the parameter file of your robot',
-    f'robot --output --force --yes {" ".join(f"--{name}" for name in ANSWERS)}',
-    run,
-    {'output': Path('my_robot.yaml')},
-)

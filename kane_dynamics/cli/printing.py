@@ -12,7 +12,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -26,8 +26,12 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainin
 from rich.progress import Progress as Bars
 from rich.table import Table
 
+import kane_dynamics as kd
 from kane_dynamics.compiler.build import Progress
+from kane_dynamics.compiler.compiled import CompiledDynamics
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 
@@ -39,6 +43,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+Result = Mapping[str, Any]
 QUIET = 2.0  # of a computation before a line says how far it is [s]
 _PIPED = 160  # columns of a table that is no terminal's: names stay whole
 
@@ -51,7 +56,7 @@ def _console(to_errors: bool) -> Console:
 console, errors = _console(False), _console(True)
 
 
-def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
+def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
     """Print a table, unless it is empty; long names are folded, never cut off."""
     table = Table(title=escape(title), title_justify='left')
     for heading in headings:
@@ -62,15 +67,20 @@ def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str
         console.print(table)
 
 
-def print_lines(*lines: str) -> None:
+def lines(*lines: str) -> None:
     """Print lines of results as they are."""
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 
 
-def print_json(result: Mapping[str, Any]) -> None:
+def as_json(result: Result) -> None:
     """Print a result as JSON; numbers that are not finite, which JSON lacks, become null."""
     sys.stdout.write(json.dumps(plain(result), indent=2, allow_nan=False) + '\n')
+
+
+def show(in_json: bool, result: Result, write: Callable[[Result], None]) -> None:
+    """Print a result as JSON where that is asked for, else as `write` does."""
+    (as_json if in_json else write)(result)
 
 
 def plain(x: Any) -> Any:
@@ -89,7 +99,7 @@ def number(x: float) -> str:
     return f'{x + 0.0:.5g}' if math.isfinite(x) else ''  # + 0: no -0
 
 
-def print_remarks(notes: Iterable[str], word: str = 'remark') -> None:
+def remarks(notes: Iterable[str], word: str = 'remark') -> None:
     """Print what is unusual, each once, to standard error."""
     for note in dict.fromkeys(notes):
         errors.print(f'[yellow]{word}:[/yellow] {escape(note)}', soft_wrap=True)
@@ -131,6 +141,12 @@ def write_csv(file: Path, columns: Mapping[str, Floats]) -> Path:
     rows, head = np.column_stack([*columns.values()]), ','.join(columns)
     np.savetxt(file, rows, delimiter=',', header=head, comments='', fmt='%.17g')
     return file
+
+
+def compiled(robot: Robot, constraints: Sequence[Constraint], **options: Any) -> CompiledDynamics:
+    """Return the machine code of a robot, telling how far it is; options as of `kd.compile`."""
+    with progress('dynamics of the robot') as report:
+        return kd.compile(robot, constraints, progress=report, **options)
 
 
 def writable_folder(folder: Path) -> Path:

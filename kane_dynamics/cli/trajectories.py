@@ -6,15 +6,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
-from kane_dynamics.cli.options import Command, with_values
-from kane_dynamics.cli.printing import print_lines, print_table, progress
-from kane_dynamics.cli.robots import read_robot
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.options import read_robot, start_coordinates
+from kane_dynamics.cli.printing import compiled, progress
 from kane_dynamics.control.base_prediction import along
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
@@ -24,7 +25,7 @@ from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.effort_points import line_error
 from kane_dynamics.trajectories.joint_trajectory import BaseTrajectory, JointTrajectory
 from kane_dynamics.trajectories.paths import Path, RolledPath, SplinePath
-from kane_dynamics.trajectories.retiming import retime
+from kane_dynamics.trajectories.retiming import retime as retimed
 from kane_dynamics.trajectories.trajectory_files import (
     TrajectoryFile,
     read_trajectory,
@@ -33,9 +34,11 @@ from kane_dynamics.trajectories.trajectory_files import (
 from kane_dynamics.typing import Floats
 
 _SHOWN = 0.5  # use from which a limit is in the table
-_FILES = (
-    'robot source target --urdf --root-joint --position --interpolation-tolerance --point-rate'
-)
+_EXACT: dict[str, Any] = {
+    'interpolation_tolerance': 0.0,
+    'min_point_rate': 0.0,
+    'enforce_command_limits': False,
+}
 
 
 def add_efforts(options: argparse.Namespace) -> int:
@@ -43,61 +46,43 @@ def add_efforts(options: argparse.Namespace) -> int:
     table = TrajectoryFeedforwardParameters
     source, robot = read_trajectory(options.source), read_robot(options, table)
     model = robot.model
-    changes = {
-        'interpolation_tolerance': options.interpolation_tolerance,
-        'min_point_rate': options.point_rate,
-        'ramp_time': options.ramp,
-    }
-    parameters = replace(
-        robot.parameters(table),
-        **{name: value for name, value in changes.items() if value is not None},
-    )
+    names = 'interpolation_tolerance', 'min_point_rate', 'ramp_time'
+    values = options.interpolation_tolerance, options.point_rate, options.ramp
+    changes = {name: x for name, x in zip(names, values, strict=True) if x is not None}
+    parameters = replace(robot.parameters(table), **changes)
     dynamics = Dynamics(model)
     with progress('dynamics of the robot') as report:
         dynamics.compile(report)
     planned = PlannedEfforts(dynamics, parameters)
-    q, v = _coordinates(options, model), np.zeros(model.robot.nv)
+    q, v = start_coordinates(options, model.robot), np.zeros(model.robot.nv)
     base = _base(model, source, options.base_csv, q)
     points, clamped = planned.fill(source.joints, q, v, base)
     write_trajectory(options.target, points)
     exact = planned.along(points.names, q, base)
-    planned.configure(
-        replace(
-            parameters,
-            interpolation_tolerance=0.0,
-            min_point_rate=0.0,
-            enforce_command_limits=False,
-        )
-    )
+    planned.configure(replace(parameters, **_EXACT))
     before, _ = planned.fill(source.joints, q, v, base)
     headings = 'joint', 'largest', 'held at the end', 'error before', 'error now'
     efforts = np.asarray(points.efforts)
     errors = line_error(before, exact), line_error(points, exact)
     columns = np.abs(efforts).max(axis=0), efforts[-1], *errors
     rows = zip(points.names, *(map('{:.4g}'.format, x) for x in columns), strict=True)
-    print_table('efforts [N m or N]', headings, rows)
+    printing.table('efforts [N m or N]', headings, rows)
     count = f'{len(source.joints.times)} points in, {len(points.times)} out'
-    print_lines(f'{count}: {options.target}', *(f'clamped: {one}' for one in clamped))
+    printing.lines(f'{count}: {options.target}', *(f'clamped: {one}' for one in clamped))
     return 0
 
 
-def run_retime(options: argparse.Namespace) -> int:
+def retime(options: argparse.Namespace) -> int:
     """Time a trajectory anew, and tell what limits it."""
     points, model = read_trajectory(options.source).joints, read_robot(options).model
-    kept = SafetyMargins(
-        options.tip_over_margin,
-        options.friction_scale,
-        options.effort_scale,
-        options.velocity_scale,
-    )
-    with progress('dynamics of the robot') as report:
-        dynamics = kd.compile(model.robot, model.constraints, progress=report)
-    result = retime(
+    scales = options.friction_scale, options.effort_scale, options.velocity_scale
+    dynamics = compiled(model.robot, model.constraints)
+    result = retimed(
         dynamics,
-        _path(model, dynamics, points, _coordinates(options, model)),
+        _path(model, dynamics, points, start_coordinates(options, model.robot)),
         model.actuated,
         contacts=_contacts(model, options.friction_coefficient),
-        kept=kept,
+        kept=SafetyMargins(options.tip_over_margin, *scales),
         smoothing=options.smoothing,
     )
     timed = result.points(1.0 / options.point_rate, options.interpolation_tolerance)
@@ -109,15 +94,10 @@ def run_retime(options: argparse.Namespace) -> int:
         for name, use in result.uses.items()
         if use.largest >= _SHOWN
     ]
-    print_table('limits, those of which half is used', headings, uses)
+    printing.table('limits, those of which half is used', headings, uses)
     before = points.times[-1] - points.times[0]
-    print_lines(f'{before:.3f} s before, {result.duration:.3f} s now: {options.target}')
+    printing.lines(f'{before:.3f} s before, {result.duration:.3f} s now: {options.target}')
     return 0
-
-
-def _coordinates(options: argparse.Namespace, model: RobotModel) -> Floats:
-    robot = model.robot
-    return with_values('--position', robot.neutral(), options.position, robot.coordinate_index)
 
 
 def _base(
@@ -166,15 +146,3 @@ def _contacts(model: RobotModel, friction: float | None) -> GroundContacts | Non
     if model.base is None:
         raise InvalidInputError('--friction-coefficient: this robot has no base on wheels')
     return kd.base_ground_contacts(model.base, friction=friction)
-
-
-ADD_EFFORTS = Command(
-    'fill in the efforts of a joint trajectory', f'{_FILES} --base-csv --ramp', add_efforts
-)
-RETIME = Command(
-    "time-optimal retiming of a joint trajectory within the robot's limits",
-    f'{_FILES} --effort-scale --velocity-scale --friction-coefficient --friction-scale '
-    '--tip-over-margin --smoothing',
-    run_retime,
-    {'point_rate': 100.0, 'interpolation_tolerance': 0.1},
-)

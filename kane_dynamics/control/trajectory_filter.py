@@ -26,13 +26,7 @@ from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.trajectories.effort_points import EffortViolation
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
-from kane_dynamics.trajectories.trajectory_files import (
-    BILLION,
-    base_from_record,
-    from_record,
-    nanoseconds_of,
-    point_fields,
-)
+from kane_dynamics.trajectories.trajectory_files import base_from_record, from_record, to_record
 
 
 def record_of(message: Any) -> Any:
@@ -50,11 +44,10 @@ def record_of(message: Any) -> Any:
 def fill_trajectory(message: Any, points: JointTrajectory, new_point: Callable[[], Any]) -> None:
     """Write points into a trajectory_msgs/JointTrajectory; its header stays."""
     listed = []
-    for i, time in enumerate(nanoseconds_of(points)):
-        point = new_point()
-        since = point.time_from_start
-        since.sec, since.nanosec = divmod(time, BILLION)
-        for field, values in point_fields(points, i).items():
+    for record in to_record(points)['points']:
+        point, since = new_point(), record.pop('time_from_start')
+        point.time_from_start.sec, point.time_from_start.nanosec = since['sec'], since['nanosec']
+        for field, values in record.items():
             setattr(point, field, values)
         listed.append(point)
     message.joint_names, message.points = list(points.names), listed

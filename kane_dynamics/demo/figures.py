@@ -1,23 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of one run of the closed loop: tracking errors, side slip, energy, rate and latency."""
+"""
+One run of the closed loop: its messages, and figures from them: errors, slip, energy, latency.
+
+A sample is taken at each state. Between two samples the thread computed (processor time), was
+ready but had no core (the run delay of Linux: another program or another thread had it), stood in
+a garbage collection, or slept until a message or a timer came.
+"""
 
 from __future__ import annotations
 
+import gc
+import os
+import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.compiler.compiled import CompiledDynamics
-from kane_dynamics.demo.loop_log import LoopLog, causes
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 from kane_dynamics.simulation.motions import Trajectory, energy_balance
 from kane_dynamics.typing import Floats
+
+
+class Sample(NamedTuple):
+    """Times since some start [s]."""
+
+    elapsed: float
+    computed: float
+    delayed: float
+    collected: float
+
+
+class DelayWatch:
+    """Samples of one thread; to be closed."""
+
+    def __init__(self) -> None:
+        self._collected, self._begin = 0.0, 0.0
+        gc.callbacks.append(self._on_collection)
+        path = f'/proc/self/task/{threading.get_native_id()}/schedstat'
+        self._statistics = os.open(path, os.O_RDONLY) if os.path.exists(path) else -1
+
+    def sample(self) -> Sample:
+        """Return a sample of now; no run delay but on Linux."""
+        delayed = 0.0
+        if self._statistics >= 0:
+            delayed = 1e-9 * int(os.pread(self._statistics, 100, 0).split()[1])
+        return Sample(time.monotonic(), time.thread_time(), delayed, self._collected)
+
+    def close(self) -> None:
+        """Stop watching."""
+        gc.callbacks.remove(self._on_collection)
+        if self._statistics >= 0:
+            os.close(self._statistics)
+            self._statistics = -1
+
+    def _on_collection(self, phase: str, information: dict[str, Any]) -> None:
+        if phase == 'start':
+            self._begin = time.thread_time()
+        else:
+            self._collected += time.thread_time() - self._begin
+
+
+def causes(samples: Sequence[Sample], missed: Sequence[int]) -> Counter[str]:
+    """Return how many periods were missed for which cause."""
+    counts: Counter[str] = Counter()
+    if len(samples) < 3:
+        return counts
+    table = np.array(samples)
+    spans = table[2:] - table[:-2]  # of two periods, around each state but the first and the last
+    usual = np.median(spans, axis=0)
+    for k in missed:
+        elapsed, computed, delayed, collected = spans[min(max(k - 1, 0), len(spans) - 1)] - usual
+        parts = {
+            'garbage collection': collected,
+            'computing': computed - collected,
+            'no core free': delayed,
+            'waiting for a message or timer': elapsed - computed - delayed,
+        }
+        counts[max(parts, key=lambda name: parts[name])] += 1
+    return counts
+
+
+class Answer(NamedTuple):
+    """Efforts of all motors, and when they arrived on a steady clock [s]."""
+
+    arrival: float
+    effort: list[float]
+
+
+@dataclass
+class LoopLog:
+    """Messages of one run, in the order of arrival."""
+
+    names: tuple[str, ...] = ()  # Joints in joint_states
+    stamps: list[int] = field(default_factory=list)  # Stamps of joint_states [ns]
+    arrivals: list[float] = field(default_factory=list)  # When they arrived, on a steady clock [s]
+    position: list[list[float]] = field(default_factory=list)  # Fields of joint_states
+    velocity: list[list[float]] = field(default_factory=list)  # Fields of joint_states
+    effort: list[list[float]] = field(default_factory=list)  # Fields of joint_states
+    odometry: list[list[float]] = field(default_factory=list)
+    answers: dict[int, Answer] = field(default_factory=dict)  # The efforts for a stamp
+    samples: list[Sample] = field(default_factory=list)  # What the thread did until each state
+
+    def latencies(self) -> Floats:
+        """Return the time from the arrival of a state to that of its efforts [s]."""
+        pairs = zip(self.stamps, self.arrivals, strict=True)
+        return np.array([self.answers[s].arrival - t for s, t in pairs if s in self.answers])
+
+    def indices(self, stamps: Sequence[int]) -> list[int]:
+        """Return the numbers of the states with some stamps [ns]; others are left out."""
+        return [self.stamps.index(stamp) for stamp in stamps if stamp in self.stamps]
+
 
 STEP = 0.001  # of the simulator [s]
 SMALLEST = 1e-12  # error of a motor that counts [rad or m]
@@ -69,7 +170,7 @@ class Run:
     energy_error: float  # Of the simulated motion, relative to the energy turned over
     rate: float  # States per second of wall time [Hz]
     missed: int  # Periods that began without the efforts of their state
-    causes: Counter[str]  # How many of these were missed for which cause; see `loop_log`
+    causes: Counter[str]  # How many of these were missed for which cause; see `causes`
 
     @property
     def states(self) -> int:

@@ -15,14 +15,13 @@ from kane_dynamics.demo.figures import Run, Setup
 from kane_dynamics.demo.motion import slides
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.animation import ROBOTS, write_animation, write_picture
-from kane_dynamics.view.colours import LIMIT
 from kane_dynamics.view.drawing import simple_drawing, urdf_drawing
 from kane_dynamics.view.plots import Panel, write_curves
 from kane_dynamics.view.recorder import Recorder
-from kane_dynamics.view.style import paper_style, save_figure
+from kane_dynamics.view.style import LIMIT, paper_style, save_figure
 
+# part of the deadlines; where more are missed, the machine was too busy for these figures
 LATE_PART = 0.01
-"""Part of the deadlines; where more are missed, the machine was too busy for these figures."""
 COLUMNS = 3  # of panels
 NEAR = 0.3  # of its limit, from which an effort is drawn with the limit
 LOWEST = 1e-7  # error in a plot [rad or m]

@@ -7,9 +7,19 @@ one likes, all moved by one rollout, ``gymnasium.make_vec``. Both also take the 
 ``kane_dynamics.learning:KaneReach-v0``, which imports this.
 """
 
-from kane_dynamics.learning.reach_env import ENVIRONMENT, ReachEnv, register
-from kane_dynamics.learning.reach_vector_env import ReachVectorEnv
+from kane_dynamics.learning.environments import EPISODE, ReachEnv, ReachVectorEnv, gymnasium
 
 __all__ = ['ENVIRONMENT', 'ReachEnv', 'ReachVectorEnv', 'register']
+
+ENVIRONMENT = 'KaneReach-v0'
+
+
+def register() -> None:
+    """Make ``KaneReach-v0`` known to gymnasium; twice is as good as once."""
+    if ENVIRONMENT not in gymnasium.envs.registry:
+        single, vector = (f'{x.__module__}:{x.__name__}' for x in (ReachEnv, ReachVectorEnv))
+        names = {'entry_point': single, 'vector_entry_point': vector}
+        gymnasium.envs.register(ENVIRONMENT, **names, max_episode_steps=EPISODE)
+
 
 register()

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mobile manipulator that brings its hand to a pose while it drives: many at once."""
+"""Mobile manipulators that bring their hands to poses while they drive, and their pictures."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from matplotlib.colors import to_rgb
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from PIL import ImageOps
 
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.compiler.compile_robot import compile_robot
 from kane_dynamics.constraints.wheels import differential_drive
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.learning.reading import BOUND, States, blank_states, read
+from kane_dynamics.robot.checks import as_numbers, not_finite
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
 from kane_dynamics.simulation.drives_and_stops import Drives, packed
 from kane_dynamics.typing import Floats
+from kane_dynamics.view.animation import strobe_image
+from kane_dynamics.view.drawing import Drawing, Shape, stick, urdf_drawing
+from kane_dynamics.view.recorder import Recorder
+from kane_dynamics.view.style import CYCLE
 
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
@@ -123,7 +132,42 @@ class ReachTask:
         return ends, lost
 
 
+def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
+    numbers = as_numbers('action', actions)
+    if numbers.shape != shape:
+        raise InvalidInputError(f'action: need shape {shape}, got shape {numbers.shape}')
+    if not np.isfinite(numbers).all():
+        raise InvalidInputError(f'action: need finite numbers, got {not_finite(numbers)}')
+    return np.clip(numbers, -1.0, 1.0)
+
+
 @lru_cache(maxsize=1)
 def reach_task() -> ReachTask:
     """Return the task of this process: it is compiled once, and has no state."""
     return ReachTask()
+
+
+SIZE = (640, 480)  # [px]
+AXIS, THICKNESS = 0.2, 0.012  # of the axes of the goal [m]
+WORLD = -1
+
+
+def picture(state: Any, time: float) -> NDArray[np.uint8]:
+    """Return a state of `reading.STATE` at a time of its episode [s], RGB, shape (480, 640, 3)."""
+    goal = Pose.from_rotation_and_position(state['goal'][3:], state['goal'][:3])
+    axes = [
+        Shape(WORLD, *stick(np.zeros(3), AXIS * axis, THICKNESS), to_rgb(colour)).moved(
+            goal, WORLD
+        )
+        for axis, colour in zip(np.eye(3), CYCLE, strict=False)
+    ]
+    recorder = Recorder(reach_task().robot, Drawing((*_robot_drawing().shapes, *axes)))
+    recorder.add(time, state['q'], state['v'])
+    image = ImageOps.pad(strobe_image(recorder.recording(), count=1), SIZE, color='white')
+    return np.array(image)
+
+
+@lru_cache(maxsize=1)
+def _robot_drawing() -> Drawing:
+    return urdf_drawing(reach_task().robot, resolve(URDF))

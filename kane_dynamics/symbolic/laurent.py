@@ -22,8 +22,7 @@ from sympy.polys.rings import PolyRing
 
 from kane_dynamics.exceptions import InvalidInputError
 
-Sum = Any
-"""An element of the ring: complex coefficients by tuples of exponents."""
+Sum = Any  # an element of the ring: complex coefficients by tuples of exponents
 
 MOST_PRODUCTS = 1_000_000  # 5 to 10 s; a general arm of six joints takes as many
 CANCELLED = 1e-14  # a coefficient below this part of what it is a sum of is roundoff

@@ -27,23 +27,20 @@ from kane_dynamics.robot.checks import as_nonnegative, as_positive
 from kane_dynamics.trajectories.joint_trajectory import ROWS, JointTrajectory
 from kane_dynamics.typing import Floats
 
+# effort(time, position, velocity, acceleration): what one state of the joints needs
 EffortFunction: TypeAlias = Callable[[float, Floats, Floats, Floats], Floats]
-"""effort(time, position, velocity, acceleration): what one state of the joints needs."""
 
-GAP = 1e-3
-"""Time between the two points where efforts jump [s]: a period of a usual controller."""
-CLOSEST = 1e-3
-"""Least time between points that are put in for the error's sake [s]."""
+GAP = 1e-3  # time between the two points where efforts jump [s]: a period of a usual controller
+CLOSEST = 1e-3  # least time between points that are put in for the error's sake [s]
+# jump of an effort, relative to its size, that is none: that of rounding at 9 digits
 SMOOTH = 1e-6
-"""Jump of an effort, relative to its size, that is none: that of rounding at 9 digits."""
 
-MOST = 100_000
-"""Efforts of one trajectory: three minutes of points 2 ms apart, and more."""
+MOST = 100_000  # efforts of one trajectory: three minutes of points 2 ms apart, and more
+# part of the allowed error that lines between points may take; the rest is for small jumps
 LINES = 0.8
-"""Part of the allowed error that lines between points may take; the rest is for small jumps."""
 
+# where between two points a line is compared; halves, which smaller intervals compare again
 COMPARED = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875)
-"""Where between two points a line is compared; halves, which smaller intervals compare again."""
 
 
 class Sample(NamedTuple):

@@ -26,8 +26,7 @@ __all__ = ['JointTrajectory', 'Setpoint', 'braking']
 
 ROWS = ('positions', 'velocities', 'accelerations', 'efforts')
 COORDINATES = ('/x', '/y', '/theta')
-UNNAMED = ('*',)
-"""Names of columns that have none; times may then begin before 0."""
+UNNAMED = ('*',)  # names of columns that have none; times may then begin before 0
 
 
 class BaseTrajectory(Protocol):

@@ -48,9 +48,9 @@ class PathLimits:
         actuated: Sequence[str],
         contacts: GroundContacts | None,
         kept: SafetyMargins,
-        efforts: Bounds,
-        velocities: Bounds,
-        accelerations: Bounds,
+        efforts: Bounds | None = None,
+        velocities: Bounds | None = None,
+        accelerations: Bounds | None = None,
     ) -> None:
         robot = checked_dynamics(dynamics).robot
         if robot.coordinate_names != robot.velocity_names:
@@ -74,21 +74,18 @@ class PathLimits:
             robot, 'acceleration', np.full(robot.nv, np.inf), accelerations, 1.0
         )
         self._speeds = joint_bounds(robot, 'speed', robot.velocity_limit, velocities, kept.speed)
-        self._ground = None if contacts is None else _ground_limits(contacts, kept)
+        self._ground: GroundLimits | None = None
+        if contacts is not None:
+            needed = 'what stance or base_ground_contacts return'
+            self._ground = GroundLimits(as_one(GroundContacts, 'contacts', contacts, needed), kept)
         self._slow = 'moving slowly' if robot.friction.any() else 'at rest'
         self._rubs = bool(robot.damping.any() or robot.friction.any())
         ground = () if self._ground is None else self._ground.names
         joints = (*self._efforts.rows, *self._rates.rows, *self._speeds.names)
         self.names = (*joints, *ground)
         self._of_speeds = slice(len(joints) - len(self._speeds.names), len(joints))
-        self._constant = np.concatenate(
-            [
-                self._efforts.constant,
-                self._rates.constant,
-                np.zeros(len(self._speeds.names)),
-                np.ones(len(ground)),
-            ]
-        )
+        ends = np.zeros(len(self._speeds.names)), np.ones(len(ground))
+        self._constant = np.concatenate([self._efforts.constant, self._rates.constant, *ends])
 
     def at(self, s: Floats) -> LimitRows:
         """Return the rows at places, shape (n,)."""
@@ -230,8 +227,3 @@ def ground_wrenches(robot: Robot, q: Floats, v: Floats, a: Floats, gravity: bool
     wrench = transmitted(robot, q.T, v.T, a.T, gravity=float(gravity))[1]
     parts = *vec3(wrench.dual), *vec3(wrench.primary)
     return np.stack([np.broadcast_to(part, len(q)) for part in parts], axis=1).astype(float)
-
-
-def _ground_limits(contacts: GroundContacts, kept: SafetyMargins) -> GroundLimits:
-    needed = 'what stance or base_ground_contacts return'
-    return GroundLimits(as_one(GroundContacts, 'contacts', contacts, needed), kept)

@@ -32,12 +32,10 @@ from kane_dynamics.typing import Floats
 
 __all__ = ['Retimed', 'retime']
 
-TOLERANCE = 5e-4
-"""Of a limit, that it may be exceeded by between looks."""
-LOSS = 1e-3
-"""Of the duration, that cells too large may cost, as they are estimated."""
+TOLERANCE = 5e-4  # of a limit, that it may be exceeded by between looks
+LOSS = 1e-3  # of the duration, that cells too large may cost, as they are estimated
+# all of each limit may be used
 FULL = SafetyMargins(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
-"""All of each limit may be used."""
 _ROUNDS = 12  # of cutting cells
 _SETTLED = 1e-5  # relative change of the duration
 _APART = 1e-10  # of a path: places that differ
@@ -229,22 +227,14 @@ def retime(
         If limits are exceeded however fine the grid is.
 
     """
-    limits = PathLimits(
-        dynamics,
-        path,
-        actuated,
-        contacts,
-        kept,
-        {} if efforts is None else efforts,
-        {} if velocities is None else velocities,
-        {} if accelerations is None else accelerations,
-    )
+    bounds = efforts, velocities, accelerations
+    limits = PathLimits(dynamics, path, actuated, contacts, kept, *bounds)
     window, count = as_nonnegative('smoothing [s]', smoothing), as_count('cells', cells, 2)
     profile = _fastest(limits, count, share_freely)
     motion = _kept(limits, profile, share_freely)
-    return (
-        motion if window == 0.0 else _smoothed(motion, profile.slowed(1.0 / motion.slowed), window)
-    )
+    if window == 0.0:
+        return motion
+    return _smoothed(motion, profile.slowed(1.0 / motion.slowed), window)
 
 
 def _kept(limits: PathLimits, timing: Timing, free: bool) -> Retimed:

@@ -68,12 +68,12 @@ class JointBounds:
 
 
 def joint_bounds(
-    robot: Robot, what: str, limits: Floats, bounds: Bounds, part: float
+    robot: Robot, what: str, limits: Floats, bounds: Bounds | None, part: float
 ) -> JointBounds:
     """Return the finite bounds of a quantity."""
     upper = known_limits(limits)
     lower = -upper
-    for name, bound in as_mapping(f'bounds of {what}', bounds).items():
+    for name, bound in as_mapping(f'bounds of {what}', {} if bounds is None else bounds).items():
         k = robot.velocity_index(name)
         pair = as_numbers(f"bound of {what} of '{name}'", bound)
         ends = np.array([-pair, pair]) if pair.shape == () else pair

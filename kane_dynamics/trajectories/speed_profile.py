@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import BPoly
@@ -24,11 +24,10 @@ from kane_dynamics.typing import Floats
 
 _NONE = 1e-12  # of the largest coefficient of a row: what does not depend on u, or on x
 _ROUNDOFF = 1e-12
+# part of x that is left behind a cell at least; a fall of more is one that the cell is too large
+# for, of a limit that asks for ever more braking where the path turns round
 _KEPT = 0.5
-"""Part of x that is left behind a cell at least; a fall of more is one that the cell is too large
-for, of a limit that asks for ever more braking where the path turns round."""
-FAST = 1e30
-"""A square of a speed that nothing limits."""
+FAST = 1e30  # a square of a speed that nothing limits
 _BOTH = np.arange(2)
 
 
@@ -155,19 +154,15 @@ class SpeedProfile:
         alike = each[1:] * each[:-1] > 0.0
         return np.where(alike, np.sign(each[1:]) * np.fmin(*np.abs([each[1:], each[:-1]])), 0.0)
 
-    def cells(self, s: Floats, before: bool = False) -> Floats:
-        """Return the cells of places, those behind the grid's or those `before`."""
-        side: Literal['left', 'right'] = 'left' if before else 'right'
-        return np.clip(np.searchsorted(self.grid, s, side=side) - 1, 0, len(self.u) - 1)
+    def cells(self, s: Floats) -> Floats:
+        """Return the cells of places, of one on the grid that behind it."""
+        return np.clip(np.searchsorted(self.grid, s, side='right') - 1, 0, len(self.u) - 1)
 
-    def of(self, s: Floats, before: bool = False) -> tuple[Floats, Floats]:
+    def of(self, s: Floats) -> tuple[Floats, Floats]:
         """Return u and x at places along the path, each of their shape."""
-        k = self.cells(s, before)
-        t, h, change = (
-            (s - self.grid[k]) / self._lengths[k],
-            self._lengths[k],
-            self.changes[k],
-        )
+        k = self.cells(s)
+        h, change = self._lengths[k], self.changes[k]
+        t = (s - self.grid[k]) / h
         # u = mean + change (2 t - 1), x = x0 + 2 h (mean t - change t (1 - t))
         u = self.u[k] + change * (2.0 * t - 1.0)
         x = self.squares[k] + 2.0 * h * t * (self.u[k] - change * (1.0 - t))
@@ -240,5 +235,4 @@ class SmoothedProfile:
         return SmoothedProfile(self._profile.slowed(scaling), self._window / scaling)
 
 
-Timing: TypeAlias = SpeedProfile | SmoothedProfile
-"""A motion along a path, from rest to rest."""
+Timing: TypeAlias = SpeedProfile | SmoothedProfile  # a motion along a path, from rest to rest

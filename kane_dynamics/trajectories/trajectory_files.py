@@ -25,8 +25,8 @@ from kane_dynamics.typing import Floats
 
 __all__ = ['TrajectoryFile', 'read_trajectory', 'write_trajectory']
 
+# name of a field in a message, and in `JointTrajectory`
 FIELDS = dict(zip((*ROWS[:3], 'effort'), ROWS, strict=True))
-"""Name of a field in a message, and in `JointTrajectory`."""
 COLUMNS = dict(zip(('position', 'velocity', 'acceleration', 'effort'), ROWS, strict=True))
 BILLION = 1_000_000_000
 KINDS = ('.yaml', '.yml', '.json', '.csv')
@@ -133,24 +133,13 @@ def from_record(record: Any) -> JointTrajectory:
     return JointTrajectory(tuple(names), times, **rows)
 
 
-def nanoseconds_of(trajectory: JointTrajectory) -> list[int]:
-    """Return the times of points, rounded to 1 ns."""
-    return [round(float(time) * BILLION) for time in trajectory.times]
-
-
-def point_fields(trajectory: JointTrajectory, i: int) -> dict[str, list[float]]:
-    """Return the fields of one point as messages have them; a missing one is empty."""
-    rows = {field: getattr(trajectory, name) for field, name in FIELDS.items()}
-    return {field: [] if x is None else x[i].tolist() for field, x in rows.items()}
-
-
 def to_record(trajectory: JointTrajectory) -> dict[str, Any]:
-    """Return a trajectory as a mapping with the fields of a JointTrajectory."""
-    points = []
-    for i, time in enumerate(nanoseconds_of(trajectory)):
-        sec, nanosec = divmod(time, BILLION)
-        stamp = {'sec': sec, 'nanosec': nanosec}
-        points.append({**point_fields(trajectory, i), 'time_from_start': stamp})
+    """Return a trajectory as a mapping with the fields of a JointTrajectory; times to 1 ns."""
+    points, rows = [], {field: getattr(trajectory, name) for field, name in FIELDS.items()}
+    for i, time in enumerate(trajectory.times.tolist()):
+        fields = {field: [] if x is None else x[i].tolist() for field, x in rows.items()}
+        sec, nanosec = divmod(round(time * BILLION), BILLION)
+        points.append({**fields, 'time_from_start': {'sec': sec, 'nanosec': nanosec}})
     header = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}
     return {'header': header, 'joint_names': list(trajectory.names), 'points': points}
 

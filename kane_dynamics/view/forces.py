@@ -31,8 +31,8 @@ from kane_dynamics.typing import Floats
 
 __all__ = ['Force', 'constraint_forces']
 
+# what a constraint does: nothing, hold as an equation, hold by friction, slip
 STATES = ('open', 'holds', 'sticks', 'slips')
-"""What a constraint does: nothing, hold as an equation, hold by friction, slip."""
 ROUNDOFF = 1e-9  # of the generalized force
 
 

@@ -16,12 +16,11 @@ from PIL import Image
 from scipy.spatial import ConvexHull
 
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.colours import PATH, STATE_COLOURS
+from kane_dynamics.view.drawing import Shape
 from kane_dynamics.view.forces import STATES
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.scene import LONGEST_ARROW, extent, paper_axes, placed
-from kane_dynamics.view.shapes import Shape
-from kane_dynamics.view.style import paper_style
+from kane_dynamics.view.style import PATH, STATE_COLOURS, paper_style
 from kane_dynamics.view.window import usual_strength
 
 MARGIN = 0.06  # of the space that the motion takes

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from kane_dynamics.exceptions import InvalidInputError, shorten
 from kane_dynamics.robot.checks import as_path
 from kane_dynamics.typing import Floats
+from kane_dynamics.view.drawing import Shape
 from kane_dynamics.view.forces import STATES
-from kane_dynamics.view.shapes import Shape
 
 __all__ = ['Recording', 'load_recording']
 
-LARGEST = 2**32
-"""Bytes of a recording, unpacked."""
+LARGEST = 2**32  # bytes of a recording, unpacked
 FORMAT = 'kane_dynamics recording 1'
 
 

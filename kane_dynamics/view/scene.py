@@ -12,10 +12,9 @@ import numpy as np
 from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.colours import STATE_COLOURS, linear
-from kane_dynamics.view.drawing import INSTALL
+from kane_dynamics.view.drawing import INSTALL, Shape
 from kane_dynamics.view.forces import Force
-from kane_dynamics.view.shapes import Shape
+from kane_dynamics.view.style import STATE_COLOURS, linear
 
 LONGEST_ARROW = 0.5  # of the robot's size
 LEAST_ARROW = 1e-3  # of the longest; shorter ones are not shown

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.view.colours import STATE_COLOURS
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.forces import STATES, Force
 from kane_dynamics.view.recorder import pose_rows
 from kane_dynamics.view.recording import Recording
 from kane_dynamics.view.scene import Scene, extent
+from kane_dynamics.view.style import STATE_COLOURS
 
 FRAME = 1.0 / 30.0  # wall time between frames [s]
 SPEEDS = ('0.1', '0.25', '0.5', '1', '2', '4')

@@ -9,7 +9,7 @@ from conftest import JOINTS, START, STEP, motion
 
 import kane_dynamics as kd
 from kane_dynamics import cli
-from kane_dynamics.bags.reading import open_bag
+from kane_dynamics.bags.files import open_bag
 
 STORAGES = ('sqlite3', 'mcap')
 
@@ -50,8 +50,8 @@ def test_accelerations_are_those_of_the_library(messages, arm, tmp_path, run_jso
     np.testing.assert_allclose(rows, wanted, rtol=0, atol=1e-12)
     np.testing.assert_allclose(rows, [a for *_, a in states], rtol=0, atol=1e-10)
     topic = {'r': ('/kane_dynamics/acceleration', 'trajectory_msgs/msg/JointTrajectory')}
-    with open_bag(out) as results:
-        written = list(results.messages(topic))
+    with open_bag(out, topic) as results:
+        written = list(results)
     assert [one.time for one in written] == [START + i * STEP for i in range(12)]
     assert [one.message.joint_names for one in written] == [list(JOINTS)] * 12
     points = np.array([one.message.points[0].accelerations for one in written])
@@ -73,8 +73,8 @@ def test_efforts_are_those_that_were_needed(messages, arm, tmp_path, run_json, r
         near = [rows[f'effort:{name}'][k] for name in JOINTS]
         assert near == pytest.approx(kd.inverse_dynamics(robot, q, v, a), abs=0.02)
     topic = {'r': ('/kane_dynamics/effort', 'sensor_msgs/msg/JointState')}
-    with open_bag(tmp_path / 'out') as results:
-        efforts = np.array([one.message.effort for one in results.messages(topic)])
+    with open_bag(tmp_path / 'out', topic) as results:
+        efforts = np.array([one.message.effort for one in results])
     np.testing.assert_array_equal(efforts[:, 1], rows['effort:elbow'])
     assert 'effort of arm' in run(bag, arm, '--knot-spacing', '0.05')[1]
 

@@ -13,7 +13,7 @@ from support.base_urdf import BASES
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.cli import init
-from kane_dynamics.cli.demo import LATE
+from kane_dynamics.cli.motions import LATE
 from kane_dynamics.robot_config.robot_source import model_of_file
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import kane_dynamics as kd
-from kane_dynamics.cli.options import OPTIONS
-from kane_dynamics.cli.robots import read_robot
+from kane_dynamics.cli.options import OPTIONS, read_robot
 from kane_dynamics.exceptions import InvalidInputError, UrdfFileError
 from kane_dynamics.robot_config.robot_source import model_of_file
 

@@ -27,10 +27,9 @@ from kane_dynamics.robot_config.parameters.tables import (
 )
 from kane_dynamics.robot_config.robot_source import model_of_file, parameters_of_file
 from kane_dynamics.trajectories.trajectory_files import read_trajectory
-from kane_dynamics.view.drawing import Drawing
+from kane_dynamics.view.drawing import Drawing, Shape, sphere
 from kane_dynamics.view.recorder import Recorder
 from kane_dynamics.view.recording import load_recording
-from kane_dynamics.view.shapes import Shape, sphere
 
 SHARED = Path('/dev/shm')  # memory: files cost little there
 FOLDER = Path(tempfile.mkdtemp(prefix='fuzz-', dir=SHARED if SHARED.is_dir() else None))

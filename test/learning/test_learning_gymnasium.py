@@ -15,8 +15,7 @@ gymnasium = pytest.importorskip('gymnasium', reason='the extra "learn" is not in
 from gymnasium.utils.env_checker import check_env, data_equivalence  # noqa: E402
 
 from kane_dynamics import learning  # noqa: E402
-from kane_dynamics.learning.reach_env import ReachEnv  # noqa: E402
-from kane_dynamics.learning.reach_vector_env import ReachVectorEnv  # noqa: E402
+from kane_dynamics.learning.environments import ReachEnv, ReachVectorEnv  # noqa: E402
 
 MODES = ('NextStep', 'SameStep')
 
@@ -154,7 +153,7 @@ def test_mistakes_are_named(message):
 
 
 def test_a_missing_gymnasium_is_named(monkeypatch):
-    place = 'kane_dynamics.learning.reach_vector_env'
+    place = 'kane_dynamics.learning.environments'
     monkeypatch.setitem(sys.modules, 'gymnasium', None)
     monkeypatch.delitem(sys.modules, place)
     with pytest.raises(

@@ -67,12 +67,12 @@ class StudyWorld:
         self.rolling_out = SimpleNamespace(rollout=self._rollout)
         self.sweeping = sweep
         if 'learning' in CALLS:
-            from kane_dynamics.learning import ReachEnv, ReachVectorEnv, reach_vector_env
+            from kane_dynamics.learning import ReachEnv, ReachVectorEnv, reach_task
 
             self.learning = SimpleNamespace(
                 ReachEnv=ReachEnv,
                 ReachVectorEnv=ReachVectorEnv,
-                checked_actions=lambda actions: reach_vector_env.checked_actions(actions, (7,)),
+                checked_actions=lambda actions: reach_task.checked_actions(actions, (7,)),
             )
 
     def _rollout(self, **how: Any) -> Any:

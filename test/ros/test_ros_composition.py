@@ -18,8 +18,7 @@ from rclpy.parameter import Parameter
 from ros_bench import START_TIMEOUT, domain_id
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.demo.figures import motor_efforts
-from kane_dynamics.demo.loop_log import Answer, LoopLog
+from kane_dynamics.demo.figures import Answer, LoopLog, motor_efforts
 from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.runtime import spin, without_arguments
 from kane_dynamics.ros.simulator_node import SimulatorNode

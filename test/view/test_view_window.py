@@ -11,11 +11,11 @@ pytest.importorskip('viser', reason='the extra "view" is not installed')
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import MissingPackageError
-from kane_dynamics.view.colours import STATE_COLOURS, linear
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force
 from kane_dynamics.view.recorder import pose_rows
 from kane_dynamics.view.scene import Scene, start_server
+from kane_dynamics.view.style import STATE_COLOURS, linear
 from kane_dynamics.view.window import PoseWindow, RecordingWindow, force_table
 
 PORT = 8311

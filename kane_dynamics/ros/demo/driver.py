@@ -18,8 +18,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.demo.figures import CommandedBase
-from kane_dynamics.demo.loop_log import Answer, DelayWatch, LoopLog
+from kane_dynamics.demo.figures import Answer, CommandedBase, DelayWatch, LoopLog
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds, set_stamp

@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics bag``: the dynamics over a recorded bag, without ROS."""
+"""``kane-dynamics bag`` and ``view``: recorded motions, computed with and shown; robots, too."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kane_dynamics.bags.computing import (
-    QUANTITIES,
-    Series,
-    accelerations,
-    efforts,
-    external_efforts,
-)
-from kane_dynamics.bags.reading import open_bag
-from kane_dynamics.bags.replay import JOINT_STATES, ODOM, Replay
-from kane_dynamics.bags.writing import JOINT_STATE, write_bag
-from kane_dynamics.cli.options import Command
-from kane_dynamics.cli.printing import (
-    number,
-    print_json,
-    print_lines,
-    print_remarks,
-    print_table,
-    progress,
-    write_csv,
-)
-from kane_dynamics.cli.robots import RobotSource, read_robot
+from kane_dynamics.bags import computing
+from kane_dynamics.bags.computing import JOINT_STATES, ODOM, QUANTITIES, Replay
+from kane_dynamics.bags.files import JOINT_STATE, Series, open_bag, write_bag
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.options import RobotSource, read_robot
+from kane_dynamics.cli.printing import console, number, progress, ros_module, write_csv
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import Terms
 from kane_dynamics.control.node_dynamics import Dynamics
@@ -51,7 +38,7 @@ _TABLES: dict[str, type[DynamicsNodeParameters]] = dict(
 )
 
 
-def run(options: argparse.Namespace) -> int:
+def bag(options: argparse.Namespace) -> int:
     """Compute, write what is asked for, print what was used and what it gave."""
     source = read_robot(options, _TABLES[options.compute])
     model = source.model
@@ -62,21 +49,18 @@ def run(options: argparse.Namespace) -> int:
     dynamics, topics = Dynamics(model), {JOINT_STATES: (options.joint_states, JOINT_STATE)}
     if model.mobile:
         topics[ODOM] = options.odom, ODOMETRY
-    with open_bag(options.bag) as bag, progress('dynamics of the robot') as report:
+    with open_bag(options.bag, topics) as messages, progress('dynamics of the robot') as report:
         if not options.reference:
             dynamics.compile(report)
-        series, replay, notes = _computed(options, source, dynamics, bag.messages(topics))
+        series, replay, notes = _computed(options, source, dynamics, messages)
     notes += [f'first rejected: {reason}' for reason in replay.reasons]
     if not len(series.stamps):
         why = '; '.join(notes) or 'it has no messages'
         raise InvalidInputError(f"bag '{options.bag}' gives no result: {why}")
     summary = _summary(series, replay) | {'robot': model.robot.name, 'remarks': notes}
     summary['files'] = _write(options, series)
-    if options.json:
-        print_json(summary)
-    else:
-        _print(summary)
-    print_remarks([*notes, *_left_out(source)])
+    printing.show(options.json, summary, _print)
+    printing.remarks([*notes, *_left_out(source)])
     return 0
 
 
@@ -95,15 +79,18 @@ def _computed(
         )
         observer.configure(p, gains, thresholds)
         replay = Replay(model, p, observer.joints, True, options.clock)
-        return external_efforts(dynamics, observer, replay.states(messages)), replay, []
+        series = computing.external_efforts(dynamics, observer, replay.states(messages))
+        return series, replay, []
     if not isinstance(p, InverseDynamicsParameters):
         replay = Replay(model, p, model.joints, True, options.clock)
-        return accelerations(dynamics, replay.states(messages)), replay, []
+        return computing.accelerations(dynamics, replay.states(messages)), replay, []
     motors = tuple(name for name in model.motors if name in model.joints)
     replay = Replay(model, p, motors, False, options.clock)
     gap = max(p.timeout_joint_states, options.knot_spacing)
     states = replay.states(messages)
-    series, notes = efforts(dynamics, Terms.of(p), states, motors, options.knot_spacing, gap)
+    series, notes = computing.efforts(
+        dynamics, Terms.of(p), states, motors, options.knot_spacing, gap
+    )
     return series, replay, notes
 
 
@@ -159,22 +146,65 @@ def _write(options: argparse.Namespace, series: Series) -> list[str]:
     return [str(file) for file in files]
 
 
-def _print(summary: dict[str, Any]) -> None:
+def _print(summary: Mapping[str, Any]) -> None:
     for name, counts in summary['messages'].items():
-        print_lines(f'{name}: {", ".join(f"{count} {kind}" for kind, count in counts.items())}')
+        printing.lines(f'{name}: {", ".join(f"{count} {kind}" for kind, count in counts.items())}')
     differences = summary['rms_difference_to_measured']
     rows = [
         (name, number(float(largest)), number(differences.get(name, np.inf)))
         for name, largest in summary['largest'].items()
     ]
     title = f'{summary["quantity"]} of {summary["robot"]}, {summary["rows"]} rows [SI]'
-    print_table(title, ('joint', 'largest', 'rms difference to measured'), rows)
-    print_lines(*(f'wrote {file}' for file in summary['files']))
+    printing.table(title, ('joint', 'largest', 'rms difference to measured'), rows)
+    printing.lines(*(f'wrote {file}' for file in summary['files']))
 
 
-COMMAND = Command(
-    'run the dynamics over a recorded bag, without ROS',
-    'robot bag --urdf --root-joint --compute --joint-states --odom --clock --knot-spacing '
-    '--reference --output --storage --csv --plot --json',
-    run,
-)
+def view(options: argparse.Namespace) -> int:
+    """Show a recording or a robot in the browser, until interrupted, or write its picture."""
+    if options.live == (options.robot is not None):
+        raise InvalidInputError('view: need either a recording or a robot, or --live')
+    if options.live:
+        others = ('urdf', 'root_joint', 'gif', 'picture')
+        unused = [f'--{name}' for name in others if getattr(options, name) is not None]
+        if unused:
+            raise InvalidInputError(
+                f'view: --live takes the robot from topics, got {", ".join(unused)}, too'
+            )
+        live = ros_module('live_view', 'a live view')
+        return int(live.main(options.host, options.port, options.ros_args))
+    from kane_dynamics.view.animation import ROBOTS, write_animation, write_picture
+    from kane_dynamics.view.drawing import urdf_drawing
+    from kane_dynamics.view.recorder import Recorder
+    from kane_dynamics.view.recording import load_recording
+    from kane_dynamics.view.scene import start_server
+    from kane_dynamics.view.window import PoseWindow, RecordingWindow
+
+    window: Callable[[Any], RecordingWindow | PoseWindow]
+    if options.robot.endswith('.npz'):
+        recording = load_recording(options.robot)
+        window = partial(RecordingWindow, recording=recording)
+    elif options.gif is not None:
+        raise InvalidInputError(f"--gif: need a recording (.npz), got '{options.robot}'")
+    else:
+        source = read_robot(options)  # `info` tells the remarks
+        robot, drawing = source.model.robot, urdf_drawing(source.model.robot, source.urdf)
+        printing.remarks(drawing.notes)
+        recorder = Recorder(robot, drawing)
+        recorder.add(0.0, robot.neutral(), [0.0] * robot.nv)
+        recording = recorder.recording()
+        window = partial(PoseWindow, robot=robot, drawing=drawing)
+    if options.gif is not None:
+        console.print(f'wrote {write_animation(recording, options.gif, options.camera)}')
+    if options.picture is not None:
+        count = min(ROBOTS, len(recording.time))
+        file = write_picture(recording, options.picture, options.camera, count)
+        console.print(f'wrote {file}')
+    if options.gif is not None or options.picture is not None:
+        return 0
+    server = start_server(options.host, options.port)
+    console.print(f'open http://{options.host}:{server.get_port()} (Ctrl-C ends)')
+    try:
+        window(server).run()
+    finally:
+        server.stop()
+    return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics info``: tree, masses, limits, wheels, frames, and what is unusual."""
+"""``kane-dynamics info`` and ``equations``: what a robot is made of, its equations of motion."""
 
 from __future__ import annotations
 
@@ -11,43 +11,50 @@ from typing import Any
 
 import numpy as np
 
+import kane_dynamics as kd
 from kane_dynamics.algebra.quaternions import vec4
-from kane_dynamics.cli.options import Command
-from kane_dynamics.cli.printing import number, print_json, print_lines, print_remarks, print_table
-from kane_dynamics.cli.robots import RobotSource, read_robot
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.options import RobotSource, read_robot
+from kane_dynamics.cli.printing import number
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.exceptions import ModelWarning
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
 from kane_dynamics.robot_config.robot_source import RobotModel
 
+_WHEEL = 'joint', 'kind', 'radius_m', 'centre_m', 'axis', 'steering', 'trail_m'
 _LIMITS = 'velocity_limit', 'effort_limit', 'damping', 'friction', 'armature'
 
 
-def run(options: argparse.Namespace) -> int:
+def info(options: argparse.Namespace) -> int:
     """Print what a robot is made of."""
     source = read_robot(options)
     findings = inspect_urdf(source.urdf)
     facts = robot_facts(source.model, findings)
     fits, notes = _fits(source, findings)
     if options.json:
-        print_json({**facts, 'fits': [*fits], 'remarks': notes})
+        printing.as_json({**facts, 'fits': [*fits], 'remarks': notes})
         return 0
     _print_tree(facts)
     _print_speeds(facts)
     for one in facts['mimic']:
-        print_lines(
+        printing.lines(
             f'mimic: {one["joint"]} = {one["ratio"]:g} {one["master"]} + {one["offset"]:g}'
         )
     if facts['wheels']:
         _print_wheels(facts, fits)
-    _print_frames(facts)
+    rows = [
+        (frame['name'], frame['body'] or 'the world', ', '.join(map(number, frame['position_m'])))
+        for frame in facts['frames']
+        if frame['name'] != frame['body']
+    ]
+    printing.table('frames fixed in bodies', ('frame', 'body', 'x, y, z [m]'), rows)
     use = {k: ', '.join(v) or 'none' for k, v in facts['frames_by_use'].items() if k != 'base'}
     base = findings.frames.base
-    print_lines(f'frames by name: base {base}; tools {use["tools"]}; imu {use["imu"]}')
+    printing.lines(f'frames by name: base {base}; tools {use["tools"]}; imu {use["imu"]}')
     if facts['constraints']:
-        print_lines(f'constraints: {", ".join(facts["constraints"])}')
-    print_remarks(notes)
+        printing.lines(f'constraints: {", ".join(facts["constraints"])}')
+    printing.remarks(notes)
     return 0
 
 
@@ -75,15 +82,7 @@ def robot_facts(model: RobotModel, findings: Findings) -> dict[str, Any]:
         'joints': [{'name': one.name, 'role': one.role} for one in findings.joints],
         'mimic': [{'joint': b.joint.name, **asdict(b.mimic)} for b in robot.bodies if b.mimic],
         'wheels': [
-            {
-                'joint': wheel.joint,
-                'kind': wheel.kind,
-                'radius_m': wheel.radius,
-                'centre_m': wheel.centre,
-                'axis': wheel.axis,
-                'steering': wheel.steering,
-                'trail_m': wheel.trail,
-            }
+            {name: getattr(wheel, name.removesuffix('_m')) for name in _WHEEL}
             for wheel in findings.wheels
         ],
         'supports_m': findings.supports,
@@ -141,7 +140,7 @@ def _print_tree(facts: Mapping[str, Any]) -> None:
         for body in facts['bodies']
     ]
     headings = 'body', 'joint', 'kind', 'mass [kg]', 'centre of mass [m]'
-    print_table(f"robot '{facts['name']}', {base} base, {sizes}", headings, rows)
+    printing.table(f"robot '{facts['name']}', {base} base, {sizes}", headings, rows)
 
 
 def _print_speeds(facts: Mapping[str, Any]) -> None:
@@ -155,7 +154,7 @@ def _print_speeds(facts: Mapping[str, Any]) -> None:
         numbers = (number(speed[limit]) for limit in _LIMITS)
         rows.append((name, roles.get(name, 'base'), motor, span, *numbers))
     headings = 'speed', 'role', 'motor', 'position', *(x.removesuffix('_limit') for x in _LIMITS)
-    print_table('limits of |v| and |effort|, friction [SI]', headings, rows)
+    printing.table('limits of |v| and |effort|, friction [SI]', headings, rows)
 
 
 def _print_wheels(facts: Mapping[str, Any], fits: Mapping[str, list[str]]) -> None:
@@ -171,24 +170,30 @@ def _print_wheels(facts: Mapping[str, Any], fits: Mapping[str, list[str]]) -> No
         for wheel in facts['wheels']
     ]
     headings = 'joint', 'kind', 'radius [m]', 'x, y [m]', 'steering', 'trail [m]'
-    print_table('wheels by their axes and collision shapes', headings, rows)
+    printing.table('wheels by their axes and collision shapes', headings, rows)
     for text, needs in fits.items():
-        print_lines(f'fits: {text}', *(f'  needs: {need}' for need in needs))
+        printing.lines(f'fits: {text}', *(f'  needs: {need}' for need in needs))
     if not fits:
-        print_lines('no kind of base fits these wheels, with x of the root link forward')
+        printing.lines('no kind of base fits these wheels, with x of the root link forward')
 
 
-def _print_frames(facts: Mapping[str, Any]) -> None:
-    rows = [
-        (frame['name'], frame['body'] or 'the world', ', '.join(map(number, frame['position_m'])))
-        for frame in facts['frames']
-        if frame['name'] != frame['body']
-    ]
-    print_table('frames fixed in bodies', ('frame', 'body', 'x, y, z [m]'), rows)
+def equations(options: argparse.Namespace) -> int:
+    """Print the equations of motion of a small robot."""
+    from kane_dynamics.symbolic.equations import equations_of_motion
 
-
-COMMAND = Command(
-    'tree, masses, limits, wheels and frames of a robot, and what is unusual about its URDF',
-    'robot --urdf --root-joint --json',
-    run,
-)
+    source = read_robot(options)
+    robot, rows = source.model.robot, list(source.model.constraints)
+    if options.lock:
+        if source.file:
+            raise InvalidInputError(f"--lock: name locked_joints in '{source.file}' instead")
+        locked = options.lock.split(',')
+        robot = kd.load_urdf(source.urdf, base=robot.base, locked_joints=locked)
+    if options.no_side_slip:
+        rows.append(kd.constraints.no_side_slip(robot))
+    equations = equations_of_motion(robot, rows, simplify=not options.no_simplify)
+    if options.format == 'sympy':
+        print(equations.source())
+    else:
+        write = equations.latex if options.format == 'latex' else equations.text
+        print(write(options.digits))
+    return 0

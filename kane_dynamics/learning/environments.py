@@ -2,12 +2,12 @@
 """
 The task of `reach_task` as environments of gymnasium, which one rollout moves.
 
-Row i of a vector environment that was reset with seed s is the single environment that was reset
-with seed s + i, as with gymnasium's own vector environments.
+Row i of a vector reset with seed s is the single environment reset with s + i, as gymnasium's own.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,17 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.learning.pictures import picture
-from kane_dynamics.learning.reach_task import PERIOD, reach_task
+from kane_dynamics.learning.reach_task import PERIOD, checked_actions, picture, reach_task
 from kane_dynamics.learning.reading import INFOS, blank_states, rewards
-from kane_dynamics.robot.checks import (
-    as_choice,
-    as_count,
-    as_mapping,
-    as_numbers,
-    describe,
-    not_finite,
-)
+from kane_dynamics.robot.checks import as_choice, as_count, as_mapping, describe
 from kane_dynamics.typing import Floats
 
 try:
@@ -38,10 +30,8 @@ except ImportError as missing:
 EPISODE = 200  # control periods, 10 s
 MODES = gymnasium.vector.AutoresetMode
 PICTURE = 'rgb_array'
-
-METADATA: dict[str, Any] = {'render_modes': [PICTURE], 'render_fps': round(1.0 / PERIOD)}
-
 Flags = NDArray[np.bool_]
+Seen = NDArray[np.float32]
 Infos = dict[str, Any]
 Options = Mapping[str, Any] | None
 Seeds = int | Sequence[int | None] | None
@@ -75,7 +65,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
 
     """
 
-    metadata = METADATA
+    metadata: Infos = {'render_modes': [PICTURE], 'render_fps': round(1.0 / PERIOD)}  # noqa: RUF012
 
     def __init__(
         self,
@@ -91,7 +81,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self.render_mode = render_mode
         if render_mode is not None:
             as_choice('render_mode', render_mode, [PICTURE])
-        self.metadata = {**METADATA, 'autoreset_mode': self._mode}
+        self.metadata = {**self.metadata, 'autoreset_mode': self._mode}
         box, bounds = gymnasium.spaces.Box, reach_task().bounds
         self.single_action_space = box(-1.0, 1.0, (len(reach_task().drives),), np.float32)
         self.single_observation_space = box(-bounds, bounds, dtype=np.float32)
@@ -102,9 +92,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self._states, self._periods = blank_states(count), np.zeros(count, dtype=int)
         self.over: Flags = np.zeros(count, dtype=bool)
 
-    def reset(
-        self, *, seed: Seeds = None, options: Options = None
-    ) -> tuple[NDArray[np.float32], Infos]:
+    def reset(self, *, seed: Seeds = None, options: Options = None) -> tuple[Seen, Infos]:
         """
         Return observations and infos of new episodes.
 
@@ -128,7 +116,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self._begin(mask)
         return self._states.observation.copy(), self._infos(mask)
 
-    def step(self, actions: ArrayLike) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Infos]:
+    def step(self, actions: ArrayLike) -> tuple[Seen, Floats, Flags, Flags, Infos]:
         """
         Return observations, rewards, terminated, truncated and infos one control period later.
 
@@ -214,11 +202,10 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
 
     def _infos(self, mask: Flags) -> Infos:
         """Return infos of environments, zero elsewhere, each with its mask."""
-        infos: Infos = {}
+        infos: Infos = {f'_{name}': mask.copy() for name in INFOS}
         for name in INFOS:
             infos[name] = np.zeros_like(self._states[name])
             infos[name][mask] = self._states[name][mask]
-            infos[f'_{name}'] = mask.copy()
         return infos
 
     def _reset_in_the_same_step(self, over: Flags) -> Infos:
@@ -233,11 +220,80 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         return {**final, '_final_obs': over, '_final_info': over.copy()}
 
 
-def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
-    numbers = as_numbers('action', actions)
-    if numbers.shape != shape:
-        raise InvalidInputError(f'action: need shape {shape}, got shape {numbers.shape}')
-    if not np.isfinite(numbers).all():
-        raise InvalidInputError(f'action: need finite numbers, got {not_finite(numbers)}')
-    return np.clip(numbers, -1.0, 1.0)
+class ReachEnv(gymnasium.Env):
+    """
+    One mobile manipulator that brings its hand to a pose while it drives.
+
+    Actions and observations are those of `ReachVectorEnv`; ``gymnasium.make`` adds an end in time.
+
+    Parameters
+    ----------
+    render_mode : str, optional
+        'rgb_array', or None where nothing is drawn.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such mode.
+
+    """
+
+    metadata = ReachVectorEnv.metadata
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self._row = ReachVectorEnv(1, sys.maxsize, MODES.DISABLED, render_mode)
+        self.render_mode = render_mode
+        self.action_space = self._row.single_action_space
+        self.observation_space = self._row.single_observation_space
+
+    def reset(self, *, seed: int | None = None, options: Options = None) -> tuple[Seen, Infos]:
+        """
+        Return the observation and the info of a new episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of all that is drawn from now on.
+        options : mapping, optional
+            As those of a vector of one.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is another option, or the seed is no whole number >= 0.
+
+        """
+        observations, infos = self._row.reset(seed=seed, options=options)
+        (self._np_random,), (self._np_random_seed,) = self._row.np_random, self._row.np_random_seed
+        return observations[0], _of_one(infos)
+
+    def step(self, action: ArrayLike) -> tuple[Seen, float, bool, bool, Infos]:
+        """
+        Return observation, reward, terminated, truncated and info one control period later.
+
+        Parameters
+        ----------
+        action : array_like, shape (7,)
+            See `ReachVectorEnv`; what is beyond -1 and 1 counts as these.
+
+        Raises
+        ------
+        InvalidInputError
+            If there has been no reset, or the action is no seven finite numbers.
+
+        """
+        actions = checked_actions(action, self.action_space.shape)[None]
+        observations, reward, ended, _, infos = self._row.step(actions)
+        self._row.over[:] = False  # whoever steps on steps on
+        return observations[0], reward.item(), ended.item(), False, _of_one(infos)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return the picture of the scene, shape (480, 640, 3); None without a render mode."""
+        pictures = self._row.render()
+        return None if pictures is None else pictures[0]
+
+
+def _of_one(infos: Infos) -> Infos:
+    """Return the infos of a vector of one without its masks."""
+    rows = {name: x[0] for name, x in infos.items() if not name.startswith('_')}
+    return {name: x.copy() if x.ndim else x.item() for name, x in rows.items()}

@@ -1,35 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics simulate``: the motion of a robot from a state, under constant efforts."""
+"""``kane-dynamics simulate`` and ``demo``: motions of a robot, computed here and over ROS 2."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import kane_dynamics as kd
-from kane_dynamics.cli.options import Command, with_values
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.options import RobotSource, read_robot, start_coordinates, with_values
 from kane_dynamics.cli.printing import (
+    compiled,
+    console,
     number,
-    print_json,
-    print_lines,
-    print_remarks,
-    print_table,
-    progress,
+    ros_module,
+    writable_folder,
     write_csv,
 )
-from kane_dynamics.cli.robots import RobotSource, read_robot
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.simulation.motions import EnergyBalance, Trajectory, energy_balance
 from kane_dynamics.typing import Floats
 
 MOST_STEPS = 5_000_000
+LATE = 3  # exit code of figures that a busy machine spoilt
 
 
-def run(options: argparse.Namespace) -> int:
+def simulate(options: argparse.Namespace) -> int:
     """Simulate, write what is asked for and print where the energy went."""
     if options.duration / options.step > MOST_STEPS:
         raise InvalidInputError(
@@ -42,8 +46,7 @@ def run(options: argparse.Namespace) -> int:
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
     q, v, effort = _start(options, model, dynamics)  # mistakes are told before the compilation
     if not options.reference:
-        with progress('dynamics of the robot') as report:
-            dynamics = kd.compile(model.robot, constraints, progress=report)
+        dynamics = compiled(model.robot, constraints)
     motion = dynamics.simulate(
         q, v, options.duration, effort=effort, step=options.step, integrator=options.integrator
     )
@@ -55,11 +58,8 @@ def run(options: argparse.Namespace) -> int:
         'constraints': [*dynamics.labels],
         'files': _write(options, source, motion, balance),
     }
-    if options.json:
-        print_json(summary)
-    else:
-        _print(summary)
-    print_remarks(map(str, motion.rank_events), 'event')
+    printing.show(options.json, summary, _print)
+    printing.remarks(map(str, motion.rank_events), 'event')
     return 0
 
 
@@ -68,7 +68,7 @@ def _start(
 ) -> tuple[Floats, Floats, Floats]:
     """Return coordinates, speeds that the constraints allow, and efforts."""
     robot, zero = model.robot, np.zeros(model.robot.nv)
-    q = with_values('--position', robot.neutral(), options.position, robot.coordinate_index)
+    q = start_coordinates(options, robot)
     v = with_values('--velocity', zero, options.velocity, robot.velocity_index)
     effort = with_values('--effort', zero, options.effort, robot.velocity_index)
     if dynamics.labels and options.velocity:
@@ -131,15 +131,15 @@ def _write(
     return [str(file) for file in files]
 
 
-def _print(summary: dict[str, Any]) -> None:
+def _print(summary: Mapping[str, Any]) -> None:
     title = f"robot '{summary['robot']}' after {summary['duration_s']:g} s"
     rows = [
         (name, number(summary['q'].get(name, math.inf)), number(speed))
         for name, speed in summary['v'].items()
     ]
-    print_table(title, ('speed', 'position [rad or m]', 'speed [rad/s or m/s]'), rows)
+    printing.table(title, ('speed', 'position [rad or m]', 'speed [rad/s or m/s]'), rows)
     energy = summary['energy_J']
-    print_lines(
+    printing.lines(
         f'{summary["steps"]} steps of {summary["step_s"]:g} s by {summary["integrator"]}; energy '
         f'{energy["start"]:.6g} J at the start, {energy["end"]:.6g} J at the end, work '
         f'{energy["work"]:.6g} J, lost to friction {energy["lost_to_friction"]:.6g} J, '
@@ -148,9 +148,36 @@ def _print(summary: dict[str, Any]) -> None:
     )
 
 
-COMMAND = Command(
-    'motion of a robot under constant efforts',
-    'robot --urdf --root-joint --duration --step --integrator --position --velocity --effort '
-    '--no-constraints --reference --rate --npz --csv --plot --json',
-    run,
-)
+def demo(options: argparse.Namespace) -> int:
+    """Run the closed loop with one law after the other; print the table, write the plots."""
+    demo, laws = (ros_module(name, 'the demo') for name in ('demo.demo', 'demo.laws'))
+    from kane_dynamics.demo.report import is_late, run_table, verdict, write_motion, write_plots
+
+    domain = 1 + os.getpid() % 100 if options.domain is None else options.domain
+    folder = writable_folder(options.output / Path(options.robot).stem)
+    bar = Progress(
+        TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
+    )
+    with bar:
+        task = bar.add_task('compiling the dynamics', total=None)
+        setup = demo.prepare(
+            options.robot,
+            options.duration,
+            lambda what, done, total: bar.update(task, completed=done, total=total),
+        )
+        how = 'loaded from the cache' if setup.compiled.source == 'cache' else 'compiled'
+        bar.update(task, description=f'dynamics: {how}', total=1, completed=1)
+        runs = {}
+        for k, law in enumerate(laws.laws_for(setup)):
+            task = bar.add_task(f'{law.label}, {options.duration:g} s', total=options.duration)
+            runs[law.label] = run = demo.run_loop(
+                setup,
+                law,
+                1 + (domain + k) % 100,
+                lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
+            )
+    files = write_plots(folder, setup, runs) + write_motion(folder, setup, run)
+    console.print(run_table(setup, runs))
+    console.print(verdict(runs))
+    console.print(f'dynamics {how}; plots in {folder}: {", ".join(f.name for f in files)}')
+    return LATE if is_late(runs) else 0
