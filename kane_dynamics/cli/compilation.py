@@ -81,7 +81,7 @@ def _compile(options: argparse.Namespace) -> int:
     }
     printing.show(options.json, result, _print_compiled)
     if fast.source != 'cache' and 'stored' not in fast.note.split(', '):
-        printing.remarks([f'the code was not kept: {fast.note}'])
+        printing.print_notes([f'the code was not kept: {fast.note}'])
     return 0
 
 

@@ -153,13 +153,13 @@ def print_findings(findings: Findings) -> None:
     title = f"robot '{findings.robot.name}', {findings.mass:.4g} kg in motion"
     named = [(role, ', '.join(names)) for role, names in rows if names]
     printing.table(title, ('role', 'joints'), named)
-    printing.remarks(findings.messages)
+    printing.print_notes(findings.messages)
 
 
 def _print_next(path: Path, settings: tuple[Setting, ...], seconds: float) -> None:
     """Print what was guessed, and the lines that come next."""
     guesses = [f'{s.name}: {s.value} ({s.comment})' for s in settings if s.guessed]
-    printing.remarks(guesses, 'guessed')
+    printing.print_notes(guesses, 'guessed')
     file, whole = shlex.quote(str(path)), shlex.quote(str(path.resolve()))
     launch = 'ros2 launch kane_dynamics'
     printing.lines(

@@ -54,7 +54,7 @@ def info(options: argparse.Namespace) -> int:
     printing.lines(f'frames by name: base {base}; tools {use["tools"]}; imu {use["imu"]}')
     if facts['constraints']:
         printing.lines(f'constraints: {", ".join(facts["constraints"])}')
-    printing.remarks(notes)
+    printing.print_notes(notes)
     return 0
 
 

@@ -59,7 +59,7 @@ def simulate(options: argparse.Namespace) -> int:
         'files': _write(options, source, motion, balance),
     }
     printing.show(options.json, summary, _print)
-    printing.remarks(map(str, motion.rank_events), 'event')
+    printing.print_notes(map(str, motion.rank_events), 'event')
     return 0
 
 

@@ -99,7 +99,7 @@ def number(x: float) -> str:
     return f'{x + 0.0:.5g}' if math.isfinite(x) else ''  # + 0: no -0
 
 
-def remarks(notes: Iterable[str], word: str = 'remark') -> None:
+def print_notes(notes: Iterable[str], word: str = 'remark') -> None:
     """Print what is unusual, each once, to standard error."""
     for note in dict.fromkeys(notes):
         errors.print(f'[yellow]{word}:[/yellow] {escape(note)}', soft_wrap=True)

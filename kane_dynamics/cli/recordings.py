@@ -60,7 +60,7 @@ def bag(options: argparse.Namespace) -> int:
     summary = _summary(series, replay) | {'robot': model.robot.name, 'remarks': notes}
     summary['files'] = _write(options, series)
     printing.show(options.json, summary, _print)
-    printing.remarks([*notes, *_left_out(source)])
+    printing.print_notes([*notes, *_left_out(source)])
     return 0
 
 
@@ -188,7 +188,7 @@ def view(options: argparse.Namespace) -> int:
     else:
         source = read_robot(options)  # `info` tells the remarks
         robot, drawing = source.model.robot, urdf_drawing(source.model.robot, source.urdf)
-        printing.remarks(drawing.notes)
+        printing.print_notes(drawing.notes)
         recorder = Recorder(robot, drawing)
         recorder.add(0.0, robot.neutral(), [0.0] * robot.nv)
         recording = recorder.recording()
