@@ -13,10 +13,9 @@ from kane_dynamics.algebra.dual_quaternion import (
     wrench,
     wrench_from_vector,
 )
-from kane_dynamics.algebra.exponential import exp, log
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.matrices import skew
-from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.pose import Pose, exp, log
 from kane_dynamics.algebra.quaternions import cross, dot, make_quaternion, pure, rotate, vec3, vec4
 
 __all__ = [

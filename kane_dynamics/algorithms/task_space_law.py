@@ -28,13 +28,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
-from kane_dynamics.algebra.exponential import (
+from kane_dynamics.algebra.pose import (
+    Pose,
     rate_of_turning,
     rotation_vector,
     turned_by,
     turned_by_rate,
 )
-from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
     cross,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.exponential import rotation_vector
-from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.pose import Pose, rotation_vector
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import ConstraintRows

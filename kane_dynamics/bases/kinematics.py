@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +43,6 @@ class Many:
 
 # Slip of a wheel that is roundoff, as a part of the fastest part of the motion in its rows.
 _ROUNDOFF = 1e-9
-
-
-class Names(NamedTuple):
-    """Names of the driven wheels' joints and of the steered ones, in the order of rates."""
-
-    driven: tuple[str, ...]
-    steering: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,21 +105,20 @@ class WheelRates(_Slipping):
         Of the driven wheels [rad/s].
     steering_rates : ndarray, shape (s,) or (B, s)
         Of the steered joints [rad/s].
-    names : Names
-        Of the joints, in this order.
+    joints : tuple of str
+        Names of the driven joints, then of the steered ones.
 
     """
 
     rates: Floats
     steering_rates: Floats
-    names: Names
+    joints: tuple[str, ...]
 
     @property
     def by_joint(self) -> dict[str, Any]:
         """Return all rates by joint [rad/s]."""
-        names = (*self.names.driven, *self.names.steering)
         columns = np.concatenate([self.rates, self.steering_rates], axis=-1)
-        return dict(zip(names, np.moveaxis(columns, -1, 0), strict=True))
+        return dict(zip(self.joints, np.moveaxis(columns, -1, 0), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +141,7 @@ class BaseTwist(_Slipping):
 
 
 def wheel_rates_of(
-    rows: MotionRows, twist: Floats, steering_rates: Floats, names: Names
+    rows: MotionRows, twist: Floats, steering_rates: Floats, joints: tuple[str, ...]
 ) -> WheelRates:
     """
     Return the rates of wheels and steering for motions of the base.
@@ -164,8 +156,8 @@ def wheel_rates_of(
     steered = rows.steering @ turned
     spun = -least(rows.rolling, moved + steered, rows.small)
     slip = _slip(moved, steered, rows.rolling @ spun)
-    count = len(names.driven)
-    return WheelRates(*slip, rows.labels, spun[:count].T, turned.T, names)
+    count = rows.driven.shape[1]
+    return WheelRates(*slip, rows.labels, spun[:count].T, turned.T, joints)
 
 
 def twist_of(rows: MotionRows, rates: Floats, steering_rates: Floats) -> BaseTwist:

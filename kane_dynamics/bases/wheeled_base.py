@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.kinematics import (
     BaseTwist,
-    Names,
     SteeringAngles,
     WheelRates,
     check_rolls,
@@ -100,9 +99,9 @@ class WheeledBase(RollingBase):
         """
         turned = self._steered(steering_rates)
         moved = finite_rows('twist', twist, 3)
-        names = Names(self.driven, self.steering)
+        joints = (*self.driven, *self.steering)
         result = self._each(
-            lambda q_k, nu, s: wheel_rates_of(self._rows.at(q_k), nu, s, names), q, moved, turned
+            lambda q_k, nu, s: wheel_rates_of(self._rows.at(q_k), nu, s, joints), q, moved, turned
         )
         if exact:
             check_rolls(self.kind, result)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.robot import POINT, Robot, loaded_inertias, payload_inertia, with_loads
+from kane_dynamics.robot.robot import POINT, Robot, payload_inertia, with_loads
 
 
 class GravityAndPayloads:
@@ -53,3 +53,13 @@ class GravityAndPayloads:
         inertias = loaded_inertias(self.bare, payloads)
         self.robot = with_loads(self.bare, self.robot.gravity, inertias)
         self._payloads = payloads
+
+
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        inertia = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
+    return inertias

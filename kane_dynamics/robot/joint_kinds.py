@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
-from kane_dynamics.algebra.exponential import exp
-from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.pose import Pose, exp
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
     make_quaternion,

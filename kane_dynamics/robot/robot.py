@@ -107,28 +107,29 @@ class Robot:
 
     def __post_init__(self) -> None:
         bodies = checked_bodies(self.bodies)
-        _set(self, bodies=bodies, gravity=as_vector('gravity [m/s^2]', self.gravity, 3))
+        gravity = as_vector('gravity [m/s^2]', self.gravity, 3)
         check_unique('body', [body.name for body in bodies])
         check_unique('joint', [body.joint.name for body in bodies])
-        _set(self, parents=parents_of(bodies))
+        parents = parents_of(bodies)
         indices, q_names, v_names = index_tables(bodies)
         check_unique('speed', v_names)
-        _set(self, indices=indices, coordinate_names=q_names, velocity_names=v_names)
-        _set(self, nq=len(q_names), nv=len(v_names))
-        _set(self, **joint_arrays(bodies, indices, self.nq, self.nv))
+        nq, nv = len(q_names), len(v_names)
+        arrays = {'gravity': gravity, **joint_arrays(bodies, indices, nq, nv)}
+        for array in arrays.values():
+            array.setflags(write=False)
         frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
-        _set(self, frames=MappingProxyType({**frames, **self.frames}))
-        _set(self, wheels=MappingProxyType(dict(self.wheels)))
+        vars(self).update(arrays, bodies=bodies, parents=parents, indices=indices, nq=nq, nv=nv)
+        vars(self).update(coordinate_names=q_names, velocity_names=v_names)
+        vars(self)['frames'] = MappingProxyType({**frames, **self.frames})
+        vars(self)['wheels'] = MappingProxyType(dict(self.wheels))
 
     @property
     def base(self) -> str:
         """Return 'planar' or 'floating' where the first joint, 'base', moves so, else 'fixed'."""
-        joint = self.bodies[0].joint if self.bodies else None
-        if joint is None or joint.name != BASE_JOINT:
+        if not self.bodies or self.bodies[0].joint.name != BASE_JOINT:
             return 'fixed'
-        if isinstance(joint.kind, Planar):
-            return 'planar'
-        return 'floating' if isinstance(joint.kind, Free) else 'fixed'
+        kinds = {Planar: 'planar', Free: 'floating'}
+        return kinds.get(type(self.bodies[0].joint.kind), 'fixed')
 
     @cached_property
     def kinematic_key(self) -> str:
@@ -226,21 +227,15 @@ class Robot:
             this mass and inertia.
 
         """
-        self.moving_body(frame)  # what is no name would be no key
-        payload = payload_inertia(frame, mass, com, inertia)
-        return with_loads(self, self.gravity, loaded_inertias(self, {frame: payload}))
+        body = self.moving_body(frame)
+        payload = payload_inertia(frame, mass, com, inertia).moved(self.frames[frame].pose)
+        return with_loads(self, self.gravity, {body: self.bodies[body].inertia + payload})
 
     def moving_body(self, frame: str) -> int:
         """
         Return the index of the body that a named frame is fixed in.
 
-        Raises
-        ------
-        NameNotFoundError
-            If there is no such frame.
-        InvalidInputError
-            If the frame is part of the world.
-
+        NameNotFoundError if there is no such frame, InvalidInputError if it is part of the world.
         """
         body = self.frame(frame).body
         if body == WORLD:
@@ -282,13 +277,6 @@ class Robot:
         return q
 
 
-def _set(robot: Robot, **values: Any) -> None:
-    for key, value in values.items():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
-        object.__setattr__(robot, key, value)
-
-
 def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
     """Return the inertia of a payload; parameters and errors as for `Robot.with_payload`."""
     at, about = as_numbers('centre of mass [m]', com), as_numbers('inertia [kg m^2]', inertia)
@@ -296,16 +284,6 @@ def payload_inertia(frame: str, mass: float, com: ArrayLike, inertia: ArrayLike)
     if problem := triangle_problem(frame, payload.tensor):
         warnings.warn(problem, ModelWarning, stacklevel=3)
     return payload
-
-
-def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
-    """Return the inertias of bodies, by index, together with payloads on named frames."""
-    inertias: dict[int, Inertia] = {}
-    for frame, payload in payloads.items():
-        body = robot.moving_body(frame)
-        inertia = inertias.get(body, robot.bodies[body].inertia)
-        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
-    return inertias
 
 
 def with_loads(robot: Robot, gravity: Any, inertias: Mapping[int, Inertia]) -> Robot:

@@ -24,17 +24,11 @@ from kane_dynamics.robot.joint_kinds import (
 )
 from kane_dynamics.robot.robot import Robot
 
-KINDS = ('revolute', 'prismatic', 'helical', 'cylindrical', 'planar', 'spherical', 'free')
-_WITH_AXIS: dict[str, Callable[..., JointKind]] = {
-    'revolute': Revolute,
-    'prismatic': Prismatic,
-    'cylindrical': Cylindrical,
+_CLASSES: dict[str, Callable[..., JointKind]] = {
+    kind.__name__.lower(): kind
+    for kind in (Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, Free)
 }
-_WITHOUT_AXIS: dict[str, Callable[[], JointKind]] = {
-    'planar': Planar,
-    'spherical': Spherical,
-    'free': Free,
-}
+KINDS = tuple(_CLASSES)
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -125,12 +119,10 @@ def random_tree(
 
 def joint_kind(name: str, rng: Generator) -> JointKind:
     """Return a joint kind with a random axis, and a random pitch where it has one."""
-    axis = tuple(rng.normal(size=3))
-    if name == 'helical':
+    kind, axis = _CLASSES[name], tuple(rng.normal(size=3))
+    if kind is Helical:
         return Helical(axis, pitch=rng.uniform(0.1, 0.5))
-    if name in _WITHOUT_AXIS:
-        return _WITHOUT_AXIS[name]()
-    return _WITH_AXIS[name](axis)
+    return kind(axis) if hasattr(kind, 'axis') else kind()
 
 
 def random_pose(rng: Generator) -> Pose:

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 import kane_dynamics as kd
-from kane_dynamics.algebra.exponential import log
+from kane_dynamics.algebra.pose import log
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.control.targets import read_pose
 from kane_dynamics.exceptions import KaneDynamicsError

@@ -29,9 +29,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.exponential import log
 from kane_dynamics.algebra.matrices import skew
-from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.pose import Pose, log
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_positive, as_vector

@@ -13,7 +13,7 @@ from support.drawn import seeded, vectors
 from support.hamilton import dual_hamilton_plus
 
 from kane_dynamics.algebra import Pose, exp, from_vec8, log, twist_from_vector, vec4, vec6, vec8
-from kane_dynamics.algebra.exponential import SERIES_BELOW
+from kane_dynamics.algebra.pose import SERIES_BELOW
 
 AXIS = np.array([2.0, -3.0, 6.0]) / 7.0
 MOMENT = np.array([1.0, -2.0, 3.0])

@@ -16,7 +16,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kane_dynamics.algebra import Pose, exp, from_vec8, log, twist_from_vector, vec6, vec8
-from kane_dynamics.algebra.exponential import SERIES_BELOW
+from kane_dynamics.algebra.pose import SERIES_BELOW
 
 mpmath = pytest.importorskip('mpmath')
 pytestmark = pytest.mark.oracle

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from kane_dynamics.algebra.exponential import (
+from kane_dynamics.algebra.pose import (
     rate_of_turning,
     rotation_vector,
     turned_by,

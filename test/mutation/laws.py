@@ -168,7 +168,7 @@ LAWS = {
 # files of the package and the laws that hold them, in the order in which they are asked
 FILES = {
     'algebra/dual_quaternion.py': 'algebra motion',
-    'algebra/pose.py': 'algebra example',
+    'algebra/pose.py': 'algebra example exponential rotation_vector',
     'algorithms/articulated_body.py': 'articulated',
     'formulations/canonical.py': 'methods',
     'algorithms/mass_matrix.py': 'elimination motion',
@@ -256,7 +256,6 @@ FILES = {
     'bases/motion_rows.py': 'bases',
     'constraints/closed_contacts.py': 'limited rubbing',
     'constraints/traced_rows.py': 'nonlinear servo',
-    'algebra/exponential.py': 'exponential rotation_vector',
     'dynamics/efforts.py': 'frame_tracking',
     'dynamics/reference.py': 'wrenches',
 }
