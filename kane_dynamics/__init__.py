@@ -30,7 +30,11 @@ from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.dynamics.contacts import contact_forward_dynamics, impact
+from kane_dynamics.dynamics.contacts import (
+    contact_forward_dynamics,
+    impact,
+    limited_inverse_dynamics,
+)
 from kane_dynamics.dynamics.functions import (
     NAMES,
     bias_force,
@@ -42,6 +46,10 @@ from kane_dynamics.dynamics.functions import (
     find_function,
     forward_dynamics,
     friction_force,
+    gauss_function,
+    gauss_gradient,
+    gibbs_function,
+    gibbs_gradient,
     gravity_force,
     integrate,
     inverse_dynamics,
@@ -50,13 +58,6 @@ from kane_dynamics.dynamics.functions import (
     momentum,
     momentum_matrix,
     potential_energy,
-)
-from kane_dynamics.dynamics.limited import limited_inverse_dynamics
-from kane_dynamics.dynamics.principles import (
-    gauss_function,
-    gauss_gradient,
-    gibbs_function,
-    gibbs_gradient,
 )
 from kane_dynamics.dynamics.rows import independent_rows
 from kane_dynamics.events import Event, EventSimulation

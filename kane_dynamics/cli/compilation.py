@@ -17,8 +17,13 @@ from kane_dynamics.cli.printing import compiled, console, writable_folder
 from kane_dynamics.compiler.cache import cache_folder, cached_files, remove_files
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
-from kane_dynamics.deployment.core import Plan, identifier, write_core
-from kane_dynamics.deployment.ros_package import package_problem, write_package
+from kane_dynamics.deployment.core import (
+    Plan,
+    identifier,
+    package_problem,
+    write_core,
+    write_package,
+)
 from kane_dynamics.exceptions import InvalidInputError
 
 _DAY = 86400.0  # [s]

@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
-from kane_dynamics.compiler.dense_kernels import OUTSIDE, DenseKernels, own_mass
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.dense_kernels import (
+    OUTSIDE,
+    STEPS_BY_DENSE_ROWS,
+    DenseKernels,
+    LoopRecorder,
+    loop_callees,
+    own_mass,
+)
+from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.formulations import METHOD_GRAPHS
@@ -20,40 +28,39 @@ from kane_dynamics.compiler.graphs.trace import (
     GRAPHS,
     STEP_GRAPHS,
     Tracer,
-    function_graph,
 )
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall
-from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
 from kane_dynamics.compiler.llvm.module import Spec
-from kane_dynamics.compiler.llvm.native import kernel_ir, start_compiling, vector_lanes
+from kane_dynamics.compiler.llvm.native import (
+    Processor,
+    kernel_ir,
+    start_compiling,
+    vector_lanes,
+)
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
-from kane_dynamics.compiler.loop_steps import LoopRecorder, loop_callees
 from kane_dynamics.compiler.programs import Program
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import Kernels, Recipe
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.compiler.steps.stepping import stepping_text
-from kane_dynamics.compiler.tangents import effort_tangent, row_tangent
-from kane_dynamics.simulation.integrators import INTEGRATORS, Integrator
+from kane_dynamics.simulation.integrators import INTEGRATORS
 
 Progress = Callable[[str, int, int], None]
 STEPS = 'steps'  # the module of all integrators
 FORWARD = Tracer.forward_dynamics.__name__
 START = 'start'  # of a rollout: onto the constraints
-Graph = Callable[[Tracer], KernelSpec]
-Made = Callable[[], Spec]
-Steps = Callable[[], tuple[str, CachedKernel]] | None
+_Made = TypeVar('_Made')
+Makers = dict[str, Callable[[], Spec]]
+"""What traces kernels, by name."""
 
 
 @dataclass(frozen=True)
 class Build:
     """Machine code of a robot's kernels and where it came from."""
 
-    kernels: Mapping[str, CachedKernel]  # By name
+    kernels: Kernels  # By name
     source: str  # 'cache' or 'compiled'
     note: str  # What the cache said
-    derivatives: bool
-    methods: bool
     recipe: Recipe  # What more of it can be made of
 
     def linked(self, name: str) -> list[bytes]:
@@ -62,189 +69,188 @@ class Build:
         return [self.kernels[x].code for x in (name, *others)]
 
 
-def build_kernels(
-    recipe: Recipe,
-    derivatives: bool,
-    methods: bool,
-    law: Law | None,
-    progress: Progress = lambda what, done, total: None,
-) -> Build:
-    """Return the kernels of a robot, from the cache where they are there and sound."""
-    graphs = GRAPHS + (DERIVATIVE_GRAPHS if derivatives else ())
-    if methods:
-        graphs += METHOD_GRAPHS
-    if recipe.constraints:
-        graphs += (Tracer.constraint_rows,)
-    key, note = recipe.key(derivatives, methods, law and law.content)
-    if key is not None:
-        kernels, note = load_kernels(cache_folder(), key)
-        if kernels is not None:
-            return Build(kernels, 'cache', note, derivatives, methods, recipe)
-    robot, constraints, payloads = recipe.robot, recipe.constraints, recipe.payloads
-    tracer = recipe.tracer()
-    specs: list[Made] = [partial(_straight, one, tracer) for one in graphs]
-    if coriolis_too_large(robot):
-        products = LoopTracer(robot, (), payloads).coriolis_effort
-        specs[graphs.index(function_graph('coriolis_matrix'))] = products
-    steps: Steps = partial(_steps, tracer, law)
-    specs[graphs.index(Tracer.forward_dynamics)] = partial(forward_dynamics, tracer)
-    if as_loops(robot, constraints, derivatives or methods or recipe.precision == 'float32'):
-        loops = LoopTracer(robot, recipe.frames, payloads)
-        forward = partial(large_forward, tracer, loops)
-        specs = [*loops.recursions, partial(own_mass, loops), forward]
-        if derivatives:
-            specs.append(partial(effort_tangent, loops))
-        if constraints:
-            row_graphs = Tracer.constraint_rows, *[row_tangent] * derivatives
-            specs += [partial(_straight, graph, tracer) for graph in row_graphs]
-        steps = partial(_steps, tracer, law, loops=loops)
-    built = _compile_all(specs, steps, progress, partial(_in_single, recipe))
-    if key is not None:
-        note += ', ' + store_kernels(cache_folder(), key, built)
-    return Build(built, 'compiled', note, derivatives, methods, recipe)
-
-
-def build_switched(recipe: Recipe) -> dict[str, CachedKernel]:
-    """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
-    key, _ = recipe.key('switched')
-    if key is not None:
-        kernels, _ = load_kernels(cache_folder(), key)
-        if kernels is not None:
-            return dict(kernels)
-    tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
-    steps = partial(_steps, tracer, None, {'rk4': INTEGRATORS['rk4']})
-    built = _compile_all([partial(_straight, SwitchedTracer.look, tracer)], steps, _silent)
-    if key is not None:
-        store_kernels(cache_folder(), key, built)
-    return built
-
-
-def _silent(what: str, done: int, total: int) -> None:
+def silent(what: str, done: int, total: int) -> None:
     """Tell nobody about progress."""
+
+
+def build_kernels(recipe: Recipe, progress: Progress = silent) -> Build:
+    """Return the kernels of a robot, from the cache where they are there and sound."""
+    choices = recipe.derivatives, recipe.methods, recipe.law_content
+    return Build(*recipe.cached(choices, partial(_compiled_kernels, recipe, progress)), recipe)
+
+
+def _compiled_kernels(recipe: Recipe, progress: Progress) -> Kernels:
+    robot, tracer = recipe.robot, recipe.tracer()
+    whole_graphs = recipe.derivatives or recipe.methods or recipe.precision == 'float32'
+    if as_loops(robot, recipe.constraints, whole_graphs):
+        loops = LoopTracer(robot, recipe.frames, recipe.payloads)
+        steps = partial(_steps, tracer, recipe.law, INTEGRATORS, loops)
+        return _compile_all(recipe, loop_makers(recipe, tracer, loops), steps, progress)
+    graphs = [*GRAPHS, *DERIVATIVE_GRAPHS * recipe.derivatives, *METHOD_GRAPHS * recipe.methods]
+    if recipe.constraints:
+        graphs.append(Tracer.constraint_rows)
+    made: Makers = {graph.__name__: partial(straight_line, graph, tracer) for graph in graphs}
+    made[FORWARD] = partial(forward_dynamics, tracer)
+    if coriolis_too_large(robot):
+        del made['coriolis_matrix']
+        made['coriolis_effort'] = LoopTracer(robot, (), recipe.payloads).coriolis_effort
+    steps = partial(_steps, tracer, recipe.law, INTEGRATORS)
+    return _compile_all(recipe, made, steps, progress)
+
+
+def loop_makers(
+    recipe: Recipe, tracer: Tracer, loops: LoopTracer, known: Mapping[str, str] | None = None
+) -> Makers:
+    """Return what traces the kernels of a robot whose dynamics are loops over bodies."""
+    made: Makers = {graph.__name__: graph for graph in loops.recursions}
+    made['mass_matrix'] = partial(own_mass, loops)
+    made[FORWARD] = DenseKernels(tracer, known or {}).forward_dynamics
+    if solved_by_loops(tracer.robot, tracer.constraints):
+        made[FORWARD] = loops.forward_dynamics
+    if recipe.derivatives:
+        made['effort_tangent'] = partial(effort_tangent, loops)
+    if recipe.constraints:
+        for graph in (Tracer.constraint_rows, *[row_tangent] * recipe.derivatives):
+            made[graph.__name__] = partial(straight_line, graph, tracer)
+    return made
+
+
+def build_switched(recipe: Recipe) -> Kernels:
+    """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
+
+    def make() -> Kernels:
+        tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
+        look = partial(straight_line, SwitchedTracer.look, tracer)
+        return _compile_all(recipe, {'look': look}, partial(_steps, tracer, None, ['rk4']))
+
+    return recipe.cached(('switched',), make)[0]
 
 
 def build_one(recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any = ()) -> CachedKernel:
     """Return the kernel of a graph with choices, from the cache where it is there and sound."""
-    key, _ = recipe.key(graph.__name__, choices)
-    if key is not None:
-        kernels, _ = load_kernels(cache_folder(), key)
-        if kernels is not None:
-            return kernels[graph.__name__]
-    built = with_quaternion_check(graph(recipe.tracer(), *choices), recipe.robot)
-    single = None
-    if recipe.in_single(built):
-        single = with_quaternion_check(
-            graph(recipe.tracer(in_single=True), *choices), recipe.robot
-        )
-    code = start_compiling(kernel_ir(built, single)).result()
-    kernel = replace(shape_of(built), code=code, single=single is not None)
-    if key is not None:
-        store_kernels(cache_folder(), key, {graph.__name__: kernel})
-    return kernel
+
+    def make() -> CachedKernel:
+        spec, single = straight_line(graph, recipe.tracer(), *choices), None
+        if recipe.in_single(spec):
+            single = straight_line(graph, recipe.tracer(in_single=True), *choices)
+        code = start_compiling(kernel_ir(spec, single)).result()
+        return replace(shape_of(spec), code=code, single=single is not None)
+
+    return recipe.cached_kernel(graph.__name__, make, choices)
 
 
 def _compile_all(
-    specs: Sequence[Made],
-    steps: Steps,
-    progress: Progress,
-    in_single: Callable[[KernelSpec], KernelSpec | None] = lambda spec: None,
-) -> dict[str, CachedKernel]:
+    recipe: Recipe,
+    made: Makers,
+    steps: Callable[[], tuple[str, CachedKernel]],
+    progress: Progress = silent,
+) -> Kernels:
     """Trace one graph after the other while earlier ones are being compiled."""
-    total = len(specs) + 1
-    jobs: dict[str, tuple[CachedKernel, LlvmCall[bytes]]] = {}
+
+    def modules() -> Iterator[tuple[str, str, CachedKernel]]:
+        for trace in made.values():
+            spec = trace()
+            single = _in_single(recipe, spec)
+            shape = replace(shape_of(spec), single=single is not None)
+            yield spec.name, kernel_ir(spec, single), shape
+        yield STEPS, *steps()
+
+    compiled = compile_modules(modules(), len(made) + 1, progress)
+    return {name: replace(shape, code=code) for name, (shape, code) in compiled.items()}
+
+
+def compile_modules(
+    modules: Iterable[tuple[str, str, _Made]],
+    total: int,
+    progress: Progress,
+    target: Processor | None = None,
+) -> dict[str, tuple[_Made, bytes]]:
+    """Compile modules (name, LLVM IR, what stands beside), each traced while others compile."""
+    jobs: dict[str, tuple[_Made, LlvmCall[bytes]]] = {}
     try:
-        for done, (name, ir, shape) in enumerate(_modules(specs, steps, in_single)):
+        for done, (name, ir, kept) in enumerate(modules):
             progress(f'tracing {name}', done, 2 * total)
-            jobs[name] = (shape, start_compiling(ir))
-        kernels = {}
-        for done, (name, (shape, job)) in enumerate(jobs.items(), start=total):
+            jobs[name] = kept, start_compiling(ir, target)
+        results = {}
+        for done, (name, (kept, job)) in enumerate(jobs.items(), start=total):
             progress(f'compiling {name}', done, 2 * total)
-            kernels[name] = replace(shape, code=job.result())
+            results[name] = kept, job.result()
     finally:  # what is raised drops the modules that wait; nothing can stop the one inside LLVM
         for _, job in jobs.values():
             job.cancel()
     progress('done', 2 * total, 2 * total)
-    return kernels
+    return results
 
 
-def _modules(
-    specs: Sequence[Made], steps: Steps, in_single: Callable[[KernelSpec], KernelSpec | None]
-) -> Iterator[tuple[str, str, CachedKernel]]:
-    """Yield name, LLVM IR and shapes of every module."""
-    for made in specs:
-        spec = made()
-        quick = spec.quick if isinstance(spec, RoutineSpec) else spec
-        single = None
-        if isinstance(quick, KernelSpec):
-            single = in_single(replace(quick, name=spec.name))
-        shape = replace(shape_of(spec), single=single is not None)
-        yield spec.name, kernel_ir(spec, single), shape
-    if steps is not None:
-        yield STEPS, *steps()
-
-
-def _in_single(recipe: Recipe, spec: KernelSpec) -> KernelSpec | None:
+def _in_single(recipe: Recipe, spec: Spec) -> KernelSpec | None:
     """Return the graph of a kernel for single precision, or None where it has none."""
-    if not recipe.in_single(spec):
+    quick = spec.quick if isinstance(spec, RoutineSpec) else spec
+    if not isinstance(quick, KernelSpec) or not recipe.in_single(replace(quick, name=spec.name)):
         return None
-    if spec.name == Tracer.forward_dynamics.__name__:  # judges its digits too
-        return _straight(Tracer.forward_dynamics, recipe.tracer(in_single=True))
-    return spec
+    if spec.name == FORWARD:  # judges its digits too
+        return straight_line(Tracer.forward_dynamics, recipe.tracer(in_single=True))
+    return quick
 
 
-def _straight(graph: Callable[..., KernelSpec], tracer: Tracer) -> KernelSpec:
-    return with_quaternion_check(graph(tracer), tracer.robot)
+def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
+    """Return the kernel of a graph, ill where a quaternion is not unit."""
+    return with_quaternion_check(graph(tracer, *choices), tracer.robot)
 
 
-def _steps(
+def step_programs(
     tracer: Tracer,
     law: Law | None,
-    integrators: Mapping[str, Integrator] = INTEGRATORS,
-    loops: LoopTracer | None = None,
-) -> tuple[str, CachedKernel]:
-    """Return LLVM IR and shape of the module of some integrators."""
-    recorder: Callable[..., Recorder] = Recorder
-    if loops is not None:
-        free = solved_by_loops(tracer.robot, tracer.constraints)
-        recorder = partial(LoopRecorder, free=free)
-    programs = {
+    steps: Iterable[tuple[str, bool]],
+    recorder: Callable[..., Recorder] = Recorder,
+) -> dict[str, Program]:
+    """Return the programs of time steps by integrators, with or without projection, by name."""
+    return {
         step_name(integrator, projection): record_step(
             recorder(tracer.robot, bool(tracer.holonomic)),
-            integrate,
+            INTEGRATORS[integrator],
             projection,
             law,
             len(tracer.parameters),
         )
-        for integrator, integrate in integrators.items()
-        for projection in ((False, True) if tracer.constraints else (False,))
+        for integrator, projection in steps
     }
+
+
+def _steps(
+    tracer: Tracer, law: Law | None, integrators: Iterable[str], loops: LoopTracer | None = None
+) -> tuple[str, CachedKernel]:
+    """Return LLVM IR and shape of the module of some integrators, by graphs or by loops."""
+    projections = (False, True) if tracer.constraints else (False,)
+    steps = [(x, projection) for x in integrators for projection in projections]
     if loops is None:
+        programs = step_programs(tracer, law, steps)
         called: Mapping[str, Spec] = with_dense_rows(tracer, callees(tracer, programs))
     else:
-        used = {kernel for program in programs.values() for kernel in program.kernels}
-        called = loop_callees(tracer, loops, used)
+        free = solved_by_loops(tracer.robot, tracer.constraints)
+        programs = step_programs(tracer, law, steps, partial(LoopRecorder, free=free))
+        called = loop_callees(tracer, loops, _kernels_of(programs))
     operations = sum(spec.operations for spec in called.values())
     text = stepping_text(programs, called, vector_lanes())
     return text, CachedKernel(b'', (), (), operations)
 
 
+def _kernels_of(programs: Mapping[str, Program]) -> set[str]:
+    return {kernel for program in programs.values() for kernel in program.kernels}
+
+
 def callees(tracer: Tracer, programs: Mapping[str, Program]) -> dict[str, KernelSpec]:
     """Return the kernels that some programs call."""
-    used = {kernel for program in programs.values() for kernel in program.kernels}
+    used = _kernels_of(programs)
     return {g.__name__: g(tracer) for g in STEP_GRAPHS if g.__name__ in used}
 
 
 def with_dense_rows(tracer: Tracer, quick: Mapping[str, KernelSpec]) -> dict[str, Spec]:
     """Return kernels of which those that solve for rows ask `DenseKernels` where they are ill."""
     results: dict[str, Spec] = dict(quick)
-    if not tracer.constraints or isinstance(tracer, SwitchedTracer):
-        return results
-    dense = DenseKernels(tracer)
-    solves = dense.acceleration, dense.impulse, dense.kick, dense.jump, dense.place, dense.project
-    for made in solves:
-        name = made.__name__
-        if name in quick:
-            results[name] = made().after(quick[name])
+    if tracer.constraints and not isinstance(tracer, SwitchedTracer):
+        dense = DenseKernels(tracer)
+        for name in quick.keys() & STEPS_BY_DENSE_ROWS:
+            results[name] = dense.kernel(name).after(quick[name])
     return results
 
 
@@ -252,23 +258,10 @@ def forward_dynamics(
     tracer: Tracer, known: Mapping[str, str] | None = None
 ) -> KernelSpec | RoutineSpec:
     """Return accelerations by straight-line code, and by dense rows where that is ill."""
-    quick = _straight(Tracer.forward_dynamics, tracer)
+    quick = straight_line(Tracer.forward_dynamics, tracer)
     if not tracer.constraints:
         return quick
-    return DenseKernels(tracer, known or {}).forward_dynamics(_is_timed(tracer)).after(quick)
-
-
-def large_forward(
-    tracer: Tracer, loops: LoopTracer, known: Mapping[str, str] | None = None
-) -> LoopSpec | RoutineSpec:
-    """Return accelerations of a robot whose dynamics are loops over bodies."""
-    if solved_by_loops(tracer.robot, tracer.constraints):
-        return loops.forward_dynamics()
-    return DenseKernels(tracer, known or {}).forward_dynamics(_is_timed(tracer))
-
-
-def _is_timed(tracer: Tracer) -> bool:
-    return len(tracer.inputs_of_forward_dynamics()) > 3
+    return DenseKernels(tracer, known or {}).forward_dynamics().after(quick)
 
 
 def step_name(integrator: str, projection: bool) -> str:

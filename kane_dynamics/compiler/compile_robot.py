@@ -5,25 +5,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cache
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.compiler.build import Build, Progress, build_kernels
+from kane_dynamics.compiler.build import Progress, build_kernels, silent
 from kane_dynamics.compiler.compiled import CompiledDynamics
-from kane_dynamics.compiler.cuda.device import CudaDevice, Device
+from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.kernel_names import PRECISIONS
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_program import EffortLaw, Law
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics.table import PRECISIONS
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.robot.checks import as_choice, as_function, as_numbers, as_vector
 from kane_dynamics.robot.robot import Robot
@@ -81,7 +79,7 @@ def compile_robot(
     precision: str = 'float64',
     device: str = 'cpu',
     cache: bool = True,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = silent,
 ) -> CompiledDynamics | CudaDynamics:
     """
     Return the dynamics of a robot as machine code for this processor, or for a graphics card.
@@ -142,23 +140,21 @@ def compile_robot(
 
     """
     constraints = ConstraintSet.of(robot, constraints)
-    names = checked_frames(robot, frames)
-    parameters = Parameters(robot, checked_payload_frames(robot, payloads))
+    names, loaded = checked_frames(robot, frames), checked_payload_frames(robot, payloads)
     law = _law(robot, effort, gains, passive_force)
     as_choice('precision', precision, PRECISIONS)
+    as_choice('device', device, DEVICES)
     if too_large(robot) and precision == 'float32':
         raise InvalidInputError(
             f"this robot with {robot.nv} speeds is too large for precision='float32'"
         )
-    plan = row_plan(constraints)
-    recipe = Recipe(robot, constraints, plan, names, tuple(payloads), cache, precision)
-    as_choice('device', device, DEVICES)
+    what = robot, constraints, row_plan(constraints), names, loaded, cache
     if device == 'cuda':
         if methods:
             raise InvalidInputError("methods: on a card there is 'gauss' alone")
-        return on_gpu(recipe, law, CudaDevice(), progress)
-    build = build_kernels(recipe, derivatives, methods, law, progress)
-    compiled = CompiledDynamics(parameters, build, law)
+        return CudaDynamics(Recipe(*what, precision, law=law), CudaDevice(), progress)
+    recipe = Recipe(*what, precision, derivatives, methods, law)
+    compiled = CompiledDynamics(Parameters(robot, loaded), build_kernels(recipe, progress))
     if compiled.not_compiled:
         warnings.warn(
             f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "
@@ -167,24 +163,6 @@ def compile_robot(
             stacklevel=2,
         )
     return compiled
-
-
-def on_gpu(recipe: Recipe, law: Law | None, device: Device, progress: Progress) -> CudaDynamics:
-    """Return the dynamics of a robot on a device."""
-    robot, payloads = recipe.robot, recipe.payloads
-    if too_large(robot):
-        raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')
-    on_processor = replace(recipe, precision='float64')
-
-    @cache
-    def build() -> Build:
-        return build_kernels(on_processor, False, False, law, progress)
-
-    def on_cpu(load: Parameters) -> CompiledDynamics:
-        return CompiledDynamics(load, build(), law)
-
-    load = Parameters(robot, payloads)
-    return CudaDynamics(on_processor, load, device, recipe.precision, on_cpu, law)
 
 
 def _law(

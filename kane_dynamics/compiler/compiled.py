@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,39 +14,49 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, selected_rows, solve_motion
-from kane_dynamics.compiler.build import STEPS, Build, build_kernels, build_switched, step_name
-from kane_dynamics.compiler.compiled_rows import CompiledRows
-from kane_dynamics.compiler.constraint_subsets import SwitchedCode
+from kane_dynamics.compiler.build import FORWARD, STEPS, Build, build_kernels, build_switched
 from kane_dynamics.compiler.derivatives import (
     Derivatives,
-    of_balance,
     of_forward_dynamics,
     of_inverse_dynamics,
 )
-from kane_dynamics.compiler.engine import CompiledEngine
+from kane_dynamics.compiler.engine import CompiledEngine, SwitchedCode
 from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel_names import DIRECT, STRAIGHT_LINE_ONLY
-from kane_dynamics.compiler.kernel_set import KernelSet
-from kane_dynamics.compiler.method_terms import CompiledTerms
+from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe
-from kane_dynamics.compiler.rollout_steps import CompiledMotions, build_rollouts, rollout_lanes
-from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.recipe import DIRECT, Recipe
+from kane_dynamics.compiler.rollout_steps import CompiledMotions
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics
-from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
-from kane_dynamics.robot.checks import as_mapping, as_number, as_vector, index_of
+from kane_dynamics.robot.checks import (
+    as_mapping,
+    as_number,
+    as_vector,
+    index_of,
+)
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import Floats
+
+# What robots have as straight-line code only: of larger ones it is numpy.
+_STRAIGHT_LINE_ONLY = (
+    'forward_dynamics',
+    *(row.name for row in FUNCTIONS.values() if row.compiled == ON_DEMAND and row.text),
+    'inverse_dynamics(external_wrenches=)',
+    'constrained_inverse_dynamics',
+    'frame_effort',
+    'switched',
+)
+_TERMS_OF_METHODS = tuple(f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange'))
 
 
 class CompiledDynamics(Dynamics):
@@ -66,26 +76,24 @@ class CompiledDynamics(Dynamics):
 
     """
 
-    def __init__(self, parameters: Parameters, build: Build, law: Law | None = None) -> None:
+    def __init__(self, load: Parameters, build: Build) -> None:
         recipe = build.recipe
-        super().__init__(parameters, recipe.constraints, recipe.frames)
-        self._load: Parameters = parameters
-        self._plan, self._build, self._law = recipe.plan, build, law
-        if law is not None:
+        super().__init__(load, recipe.constraints, recipe.frames)
+        self._load: Parameters = load
+        self._plan, self._build = recipe.plan, build
+        if (law := recipe.law) is not None:
             self.effort, self.gains, self.passive_force = law.function, law.gains, law.passive
         self.source, self.note = build.source, build.note
-        reference = ReferenceDynamics(parameters, self.constraints, self.frames)
-        self._kernels = KernelSet(build, parameters, reference, partial(getattr, self))
+        self._kernels = KernelSet(build, load, partial(getattr, self))
         self._reference, self._calls = self._kernels.reference, self._kernels.calls
         self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
-        self._motions: dict[tuple[str, bool, str], CompiledMotions] = {}
-        self._compiled_rows: CompiledRows | None = None
+        self._motions: dict[tuple[Any, ...], CompiledMotions] = {}
         # by identity: constraints are compared by nothing else, and are kept alive here
         self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}
         if 'coriolis_effort' in self._kernels:
             self._kernels.use('coriolis_matrix', self._coriolis_by_columns)
-        if self._shares_forces:
+        if not recipe.rows_are_certain:  # forces are shared out between rows that repeat others
             self._kernels.use('multipliers', self._shared_multipliers)
         for name in build.kernels.keys() & DIRECT.keys():
             # calls on plain arrays of one state go straight to machine code
@@ -101,14 +109,8 @@ class CompiledDynamics(Dynamics):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the machine code is made of, and the present load."""
-        build, load = self._build, self._load
-        made = build.recipe, build.derivatives, build.methods, self._law
-        return _recompiled, (*made, load.robot.gravity, dict(load.payloads))
-
-    @property
-    def _shares_forces(self) -> bool:
-        """Return whether forces are shared out between rows that repeat each other."""
-        return bool(self._plan.repeated) or not self._plan.certain
+        load = self._load
+        return _recompiled, (self._build.recipe, load.robot.gravity, dict(load.payloads))
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Floats:
         try:
@@ -121,7 +123,9 @@ class CompiledDynamics(Dynamics):
 
     @property
     def not_compiled(self) -> tuple[str, ...]:
-        return STRAIGHT_LINE_ONLY if too_large(self.robot) else ()
+        if not too_large(self.robot):
+            return ()
+        return _STRAIGHT_LINE_ONLY + _TERMS_OF_METHODS * self._build.recipe.methods
 
     @property
     def fallback_count(self) -> int:
@@ -175,7 +179,7 @@ class CompiledDynamics(Dynamics):
         if not how:
             return self._by_gauss(q, v, tau, t)
         method, speeds = how
-        if not self._build.methods:
+        if not self._build.recipe.methods:
             raise InvalidInputError(
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
@@ -183,47 +187,37 @@ class CompiledDynamics(Dynamics):
         return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-        if 'motion' not in self._kernels:
-            return self._free_motion(q, v, tau) or self._reference.forward_dynamics(q, v, tau, t)
-        if self._shares_forces:  # multipliers must be shared out
+        large = 'motion' not in self._kernels
+        if large and (self.constraints or FORWARD not in self._kernels):
+            return self._reference.forward_dynamics(q, v, tau, t)
+        if not self._build.recipe.rows_are_certain:  # multipliers must be shared out
             rows = self.constraint_rows(q, v, t)
             mass, bias = self.mass_matrix(q), self.bias_force(q, v)
             return solve_motion(self.robot, rows, mass, bias, v, tau)
-        kernel = self._kernels['motion']
+        kernel = self._kernels[FORWARD if large else 'motion']
         outputs = kernel.all_outputs(q, v, tau, *([t],) * kernel.timed)
         if outputs is None:
             return self._reference.forward_dynamics(q, v, tau, t)
+        if large:  # there are no rows
+            outputs += [np.zeros(0), np.zeros(self.robot.nv), *np.zeros((3, 0))]
         acceleration, multipliers, force, residual, slip, violation = outputs
         missed, rank, labels = float(np.linalg.norm(residual)), len(self.labels), self.labels
         solution = acceleration, multipliers, force, rank, missed
         return Motion(*solution, slip, violation, labels, labels)
 
-    def _free_motion(self, q: Floats, v: Floats, tau: Floats) -> Motion | None:
-        """Return a motion without constraints, None where machine code has none."""
-        if self.constraints or 'forward_dynamics' not in self._kernels:
-            return None
-        outputs = self._kernels['forward_dynamics'].all_outputs(q, v, tau)
-        if outputs is None:
-            return None
-        none = np.zeros(0)
-        return Motion(outputs[0], none, np.zeros(self.robot.nv), 0, 0.0, none, none, (), ())
-
     def _rows(self, q: ArrayLike, v: ArrayLike, time: float) -> ConstraintRows:
         if 'constraint_rows' not in self._kernels:
             return self._reference.constraint_rows(q, v, time)
-        if self._compiled_rows is None:
-            self._compiled_rows = CompiledRows(
-                self._kernels['constraint_rows'].outputs, self.constraints
-            )
         return self._compiled_rows(q, v, time)
+
+    @cached_property
+    def _compiled_rows(self) -> CompiledRows:
+        return CompiledRows(self._kernels['constraint_rows'].outputs, self.constraints)
 
     def _switched_by(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
         key = tuple(map(id, others))
-        if key not in self._switched:
-            self._switched[key] = self._made_switched(others)
-        return self._switched[key]
-
-    def _made_switched(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
+        if key in self._switched:
+            return self._switched[key]
         if not others or too_large(self.robot):
             return super()._switched_by(others)
         recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
@@ -234,7 +228,8 @@ class CompiledDynamics(Dynamics):
             return results[:, :-3], *results[:, -3:].T
 
         rows = CompiledRows(numbers, others)
-        return SwitchedCode(self._load, others, rows, build_switched(recipe))
+        made = SwitchedCode(self._load, others, rows, build_switched(recipe))
+        return self._switched.setdefault(key, made)
 
     def prepare_efforts(
         self,
@@ -276,7 +271,7 @@ class CompiledDynamics(Dynamics):
 
         """
         nothing = np.zeros(len(self._plan.solved))
-        balance = of_balance(self._kernels, q, v, a, nothing, np.zeros(1))
+        balance = self._kernels.balance_derivatives(q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
     def forward_dynamics_derivatives(
@@ -304,11 +299,10 @@ class CompiledDynamics(Dynamics):
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
         A, multipliers = rows.matrix[independent_indices], np.zeros(len(rows))
-        force = self.inverse_dynamics(q, v, a) - np.asarray(
-            tau, dtype=float
-        )  # A' lambda, whichever rows the solve took
+        # A' lambda, whichever rows the solve took
+        force = self.inverse_dynamics(q, v, a) - np.asarray(tau, dtype=float)
         multipliers[independent_indices] = np.linalg.lstsq(A.T, force, rcond=None)[0]
-        balance = of_balance(self._kernels, q, v, a, multipliers, t)
+        balance = self._kernels.balance_derivatives(q, v, a, multipliers, t)
         kept = [*range(len(mass)), *(len(mass) + independent_indices)]
         return of_forward_dynamics(balance[kept], mass, A)
 
@@ -317,27 +311,17 @@ class CompiledDynamics(Dynamics):
             return self._reference._engine(integrator, projection, halvings)
         key = integrator, projection, halvings
         if key not in self._engines:
-            code = self._build.linked(STEPS)
-            name = step_name(integrator, projection)
-            self._engines[key] = CompiledEngine(
-                self, self._law, name, code, *key, self._kernels.linker, self._load
-            )
+            parts = self._build, self._load, self._kernels.linker
+            self._engines[key] = CompiledEngine(self, *parts, *key)
         return self._engines[key]
 
     def _motions_by(self, *how: Any) -> ManyMotions | None:
         if STEPS not in self._build.kernels or 'motion' not in self._kernels:
             return None
-        integrator, projection, precision = how
-        key = integrator, projection, precision
-        if key not in self._motions:
-            recipe = self._build.recipe
-            if precision == 'float32':
-                recipe.check_steps_in_single(integrator)
-            code = build_rollouts(recipe, self._law, *key).code
-            parts = self._kernels.linker, self._load, recipe.payloads, self.gains
-            name, lanes = step_name(integrator, projection), rollout_lanes(precision)
-            self._motions[key] = CompiledMotions(name, code, projection, *parts, lanes)
-        return self._motions[key]
+        if how not in self._motions:
+            parts = self._build.recipe, self._load, self._kernels.linker
+            self._motions[how] = CompiledMotions(*parts, *how)
+        return self._motions[how]
 
     def _trajectory(
         self,
@@ -353,18 +337,10 @@ class CompiledDynamics(Dynamics):
         return super()._trajectory(engine, q, v, duration, effort, how)
 
 
-def _recompiled(
-    recipe: Recipe,
-    derivatives: bool,
-    methods: bool,
-    law: Law | None,
-    gravity: Floats,
-    payload: Mapping[str, Inertia],
-) -> CompiledDynamics:
+def _recompiled(recipe: Recipe, gravity: Floats, payloads: Mapping[str, Inertia]) -> Any:
     """Return dynamics by what they are made of; machine code comes from the cache."""
-    build = build_kernels(recipe, derivatives, methods, law)
-    parameters = Parameters(recipe.robot, recipe.payloads)
-    parameters.set_gravity(gravity)
-    for frame, load in payload.items():
-        parameters.set_payload(frame, load.mass, load.com, load.tensor)
-    return CompiledDynamics(parameters, build, law)
+    load = Parameters(recipe.robot, recipe.payloads)
+    load.set_gravity(gravity)
+    for frame, payload in payloads.items():
+        load.set_payload(frame, payload.mass, payload.com, payload.tensor)
+    return CompiledDynamics(load, build_kernels(recipe))

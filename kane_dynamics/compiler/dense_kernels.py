@@ -8,24 +8,32 @@ takes the rows that the reference takes. What contradicts has health 0, as ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+import casadi as ca
+from numpy.typing import NDArray
+
+from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
+from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes, mass_pairs
-from kane_dynamics.compiler.graphs.trace import Tracer, column
+from kane_dynamics.compiler.graphs.trace import Tracer, column, spec, symbols
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
+from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.llvm.routine import Constants
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.steps import dense_steps
+from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
-from kane_dynamics.simulation.step_checks import MOST_TURNED
+from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
 
 OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
 """Kernels that these call and do not hold."""
@@ -55,6 +63,27 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
     return replace(made, parameters=axes.parameters, callees=(axes,))
 
 
+class _Kind(NamedTuple):
+    """A kernel that solves by dense rows: inputs, outputs, routines and a graph that they call."""
+
+    inputs: str  # A letter each: q, v for all of length nv, t, h for time and step
+    outputs: str
+    routines: tuple[Callable[..., Any], ...]
+    graph: str = ''
+
+
+_KINDS = {
+    'acceleration': _Kind('qvvt', 'v', dense_steps.ACCELERATION, 'friction'),
+    'forward_dynamics': _Kind('qvv', 'v', dense_steps.TIMELESS, 'friction'),
+    'impulse': _Kind('qvvvh', 'v', dense_steps.IMPULSE, 'drag'),
+    'kick': _Kind('qvvh', 'v', dense_steps.KICK, 'drag'),
+    'jump': _Kind('qvvvh', '', dense_steps.JUMP, 'friction'),
+    'place': _Kind('qt', 'q', dense_steps.PLACE, 'retract'),
+    'project': _Kind('qvt', 'vt', dense_steps.PROJECT),  # speeds and the rank
+}
+STEPS_BY_DENSE_ROWS = tuple(name for name in _KINDS if name != 'forward_dynamics')
+
+
 @dataclass(frozen=True, eq=False)
 class DenseKernels:
     """The kernels of one robot that solve by dense rows."""
@@ -62,68 +91,34 @@ class DenseKernels:
     tracer: Tracer  # Of robot and rows
     known: Mapping[str, str] = field(default_factory=dict)
 
-    def acceleration(self) -> RoutineSpec:
-        """Return accelerations, with time among the inputs."""
-        inputs = (*self._sizes('qvv'), 1)
-        return self._spec('acceleration', inputs, 'v', dense_steps.ACCELERATION, ['friction'])
-
-    def forward_dynamics(self, timed: bool) -> RoutineSpec:
+    def forward_dynamics(self) -> RoutineSpec:
         """Return accelerations, with time among the inputs where rows hold it."""
-        if timed:
-            return replace(self.acceleration(), name='forward_dynamics')
-        sizes = self._sizes('qvv')
-        return self._spec('forward_dynamics', sizes, 'v', dense_steps.TIMELESS, ['friction'])
+        timed = len(self.tracer.inputs_of_forward_dynamics()) > 3
+        kind = 'acceleration' if timed else 'forward_dynamics'
+        return replace(self.kernel(kind), name='forward_dynamics')
 
-    def impulse(self) -> RoutineSpec:
-        """Return speeds after a step with implicit friction."""
-        return self._spec('impulse', (*self._sizes('qvvv'), 2), 'v', dense_steps.IMPULSE, ['drag'])
-
-    def kick(self) -> RoutineSpec:
-        """Return speeds after a step across a middle place."""
-        return self._spec('kick', (*self._sizes('qvv'), 2), 'v', dense_steps.KICK, ['drag'])
-
-    def jump(self) -> RoutineSpec:
-        """Return whether middle speeds follow from the start."""
-        inputs = (*self._sizes('qvvv'), 2)
-        return self._spec('jump', inputs, '', dense_steps.JUMP, ['friction'])
-
-    def place(self) -> RoutineSpec:
-        """Return one Newton step of the coordinates onto the holonomic rows."""
-        return self._spec('place', (*self._sizes('q'), 1), 'q', dense_steps.PLACE, ['retract'])
-
-    def project(self) -> RoutineSpec:
-        """Return the speeds onto the rows, and the rank."""
-        made = self._spec('project', (*self._sizes('qv'), 1), 'v', dense_steps.PROJECT, [])
-        return replace(made, output_shapes=(*made.output_shapes, (1,)))
-
-    def _sizes(self, letters: str) -> tuple[int, ...]:
-        robot = self.tracer.robot
-        return tuple(robot.nq if x == 'q' else robot.nv for x in letters)
-
-    def _spec(
-        self,
-        name: str,
-        inputs: tuple[int, ...],
-        output: str,
-        routines: tuple[Callable[..., Any], ...],
-        graphs: list[str],
-    ) -> RoutineSpec:
+    def kernel(self, name: str) -> RoutineSpec:
+        """Return the kernel of a name."""
+        kind = _KINDS[name]
         names = {x: self.known.get(x, f'@{x}') for x in OUTSIDE}
         nothing: tuple[Any, ...] = (dense_steps.rows,)
         known = names.pop('constraint_rows')
         if self.tracer.constraints:
             names['rows'], nothing = known, ()
-        callees = tuple(self._graph(graph) for graph in graphs)
         return RoutineSpec(
             name,
-            inputs,
-            tuple((size,) for size in self._sizes(output)),
-            (*nothing, *routines),
+            self._sizes(kind.inputs),
+            tuple((size,) for size in self._sizes(kind.outputs)),
+            (*nothing, *kind.routines),
             self._constants,
             len(self.tracer.parameters),
-            callees,
+            (self._graph(kind.graph),) if kind.graph else (),
             names,
         )
+
+    def _sizes(self, letters: str) -> tuple[int, ...]:
+        sizes = {'q': self.tracer.robot.nq, 'v': self.tracer.robot.nv, 't': 1, 'h': 2}
+        return tuple(sizes[x] for x in letters)
 
     def _graph(self, name: str) -> KernelSpec:
         tracer, robot = self.tracer, self.tracer.robot
@@ -187,3 +182,57 @@ def _segments(robot: Robot) -> tuple[list[int], list[int], list[int]]:
                 ends.append(j + 1)
         first.append(len(begins))
     return begins, ends, first
+
+
+@dataclass
+class LoopRecorder(Recorder):
+    """A recorder of calls where other robots have one graph of all bodies."""
+
+    free: bool = True
+
+    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+        """Record calls of the velocity step, each with the forces at a better middle speed."""
+        if not self.free:
+            return super().kick(q, v, tau, t, h)
+        middle, tau = v, self.force(q, v, tau, t)
+        for _ in range(KICKS):
+            inputs = (q, v, middle, tau, [as_scalar(t), as_scalar(h)])
+            (end,) = self.call('kick', inputs, (self.robot.nv,))
+            middle = 0.5 * (v + end)
+        return end
+
+    def check_energy(
+        self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
+    ) -> None:
+        """Record a check of the energy of a midpoint step; see `energy_balance.excess_gap`."""
+        rates = (end[1] - start[1]) / h
+        (effort,) = self.call('moving_effort', (*middle, rates), (self.robot.nv,))
+        work = [sum((h * middle[1] * effort).tolist(), 0.0)]
+        energies = [
+            self.call(name, state[:inputs], (1,))[0]
+            for name, inputs in (('kinetic_energy', 2), ('potential_energy', 1))
+            for state in (start, end)
+        ]
+        self.call('balance', (*energies, work), ())
+
+
+def loop_callees(tracer: Tracer, loops: LoopTracer, used: Collection[str]) -> dict[str, Spec]:
+    """Return the kernels of some names that steps call."""
+    dense = DenseKernels(tracer)
+    made: dict[str, Callable[[], Spec]] = {
+        name: partial(dense.kernel, name) for name in STEPS_BY_DENSE_ROWS
+    }
+    if solved_by_loops(tracer.robot, tracer.constraints):
+        solvers = loops.acceleration, loops.impulse, loops.kick
+        made |= {solver.__name__: solver for solver in solvers}
+    others = loops.moving_effort, loops.kinetic_energy, loops.potential_energy, tracer.crossing
+    made |= {graph.__name__: graph for graph in (*others, balance)}
+    return {name: graph() for name, graph in made.items() if name in used}
+
+
+def balance() -> KernelSpec:
+    """Trace whether energies at the start and the end, and the work between, belong together."""
+    values = [symbols(name, 1) for name in ('T0_', 'T1_', 'V0_', 'V1_', 'W')]
+    (T0,), (T1,), (V0,), (V1,), (work,) = values
+    _, excess = excess_of((T0, T1), (V0, V1), work)
+    return spec('balance', values, [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))

@@ -12,14 +12,22 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
+from kane_dynamics.compiler.build import STEPS, Build, step_name
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.recipe import Kernels
 from kane_dynamics.compiler.steps.stepping import one_step
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import (
+    CompiledSubset,
+    ConstraintSubsetDynamics,
+    Dynamics,
+    RowsFunction,
+)
 from kane_dynamics.robot.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
+from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.motions import Trajectory, effort_rows
 from kane_dynamics.simulation.reference import ReferenceEngine, StepEnd
 from kane_dynamics.simulation.step_checks import LARGEST, RankLog, check_not_diverged
@@ -34,28 +42,27 @@ class CompiledEngine:
     def __init__(
         self,
         compiled: Dynamics,
-        law: Law | None,
-        name: str,
-        code: Sequence[bytes],
+        build: Build,
+        load: Parameters,
+        linker: Linker,
         integrator: str,
         projection: bool,
         halvings: int,
-        linker: Linker,
-        parameters: Parameters,
     ) -> None:
-        self._compiled, self._law = compiled, law
+        self._compiled, self._law = compiled, build.recipe.law
+        name, law = step_name(integrator, projection), self._law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
-        module = NativeModule(code, [name, f'{one}_entry'], linker)
+        module = NativeModule(build.linked(STEPS), [name, f'{one}_entry'], linker)
         self._run = module.function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
         gains = np.array(law.gains if law is not None else ())
-        self._values = parameters.copy(gains) if len(gains) else parameters.values
+        self._values = load.copy(gains) if len(gains) else load.values
         self._one = make_entry(module, one, _not_sure, self._values)
         nq, nv = compiled.robot.nq, compiled.robot.nv
         self._q, self._v = slice(nq), slice(nq, nq + nv)
         self._reference = ReferenceEngine(
-            parameters,
+            load,
             compiled.constraints,
             integrator,
             projection,
@@ -167,8 +174,43 @@ class CompiledEngine:
         return self._reference.step(q, v, tau, now, h)
 
 
+_STEP, _LOOK = one_step(step_name(rk4.__name__, True)), 'look'
+
+
+class SwitchedCode(ConstraintSubsetDynamics):
+    """Machine code of `graphs.subsets.SwitchedTracer`."""
+
+    def __init__(
+        self,
+        load: Parameters,
+        constraints: ConstraintSet,
+        rows: RowsFunction,
+        kernels: Kernels,
+    ) -> None:
+        super().__init__(constraints, rows)
+        self._load, linker = load, Linker()
+        self._steps = NativeModule(kernels[STEPS].code, [f'{_STEP}_entry'], linker)
+        self._looks = NativeModule(kernels[_LOOK].code, [f'{_LOOK}_entry'], linker)
+        self._sets: dict[tuple[int, ...], CompiledSubset] = {}
+
+    def on(self, selection: Sequence[int]) -> CompiledSubset:
+        """Return machine code under the constraints of these numbers; kept once made."""
+        key = tuple(sorted(selection))
+        if key not in self._sets:
+            self._sets[key] = self._set(key)
+        return self._sets[key]
+
+    def _set(self, selection: Sequence[int]) -> CompiledSubset:
+        switches = np.zeros(len(self.constraints))
+        switches[list(selection)] = 1.0
+        values = self._load.copy(switches)
+        step = make_entry(self._steps, _STEP, _not_sure, values)
+        look = make_entry(self._looks, _LOOK, _not_sure, values)
+        return CompiledSubset(step, look)
+
+
 def _not_sure(*_: object, **__: object) -> None:
-    """Say that machine code has no end of a step."""
+    """Say that machine code has no answer."""
 
 
 class _Tables(NamedTuple):

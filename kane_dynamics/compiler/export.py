@@ -9,7 +9,7 @@ from pathlib import Path
 import casadi as ca
 
 from kane_dynamics.compiler.graphs.trace import GRAPHS, Tracer
-from kane_dynamics.compiler.kernel_names import INPUTS
+from kane_dynamics.compiler.recipe import INPUTS
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.compiler.build import FORWARD, Build, build_one
@@ -15,16 +19,19 @@ from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
 from kane_dynamics.compiler.graphs.task_space import frame_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.kernel_names import DIRECT, IN_SINGLE, INPUTS
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.compiler.llvm.native import Linker
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import DIRECT, IN_SINGLE, INPUTS, Recipe
+from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_names
-from kane_dynamics.robot.state import checked_coordinates
+from kane_dynamics.formulations.terms import ReferenceTerms
+from kane_dynamics.robot.checks import as_names, as_number
+from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
 _SOLVES: dict[str, Callable[..., KernelSpec]] = {
@@ -60,15 +67,10 @@ def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[A
 class KernelSet:
     """Kernels by name."""
 
-    def __init__(
-        self,
-        build: Build,
-        load: Parameters,
-        reference: ReferenceDynamics,
-        methods: Callable[[str], Method],
-    ) -> None:
+    def __init__(self, build: Build, load: Parameters, methods: Callable[[str], Method]) -> None:
         self._build, self._load, self._methods = build, load, methods
-        self.reference, self.linker = reference, Linker()
+        parts = load, build.recipe.constraints, build.recipe.frames
+        self.reference, self.linker = ReferenceDynamics(*parts), Linker()
         self._kernels: dict[Key, Kernel] = {}
         self.calls: dict[Key, tuple[Method | None, int | None]] = {}
         for name in INPUTS:
@@ -76,7 +78,7 @@ class KernelSet:
                 self._kernels[name, ()] = self._loaded(name, build.kernels[name])
         if 'motion' not in build.kernels:
             calls = {name: self[name].call for name in ('mass_matrix', 'bias_force')}
-            self.reference = LargeDynamics(load, reference.constraints, reference.frames, calls)
+            self.reference = LargeDynamics(*parts, calls)
 
     def __contains__(self, name: str) -> bool:
         return (name, ()) in self._kernels
@@ -136,6 +138,24 @@ class KernelSet:
         """Return the kernel of a graph by another recipe than the robot's own."""
         return self._loaded(graph.__name__, build_one(recipe, graph))
 
+    def balance_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: Floats, t: Floats
+    ) -> Floats:
+        """Return the derivatives of (r, c) at one state: columns are the tangent of q, and v."""
+        if max(map(np.ndim, (q, v, a))) > 1:
+            raise InvalidInputError('q, v, a: need one state for derivatives, got several')
+        if 'balance_derivatives' in self:
+            return self['balance_derivatives'].checked(q, v, a, multipliers, t)
+        if 'effort_tangent' not in self:
+            raise InvalidInputError('compile with derivatives=True for derivatives')
+        dq, dv = np.split(np.eye(2 * np.size(v)), 2, axis=1)
+        efforts = self['effort_tangent'].checked(q, v, a, dq, dv).T
+        if 'row_tangent' not in self:
+            return efforts
+        balance = self['row_tangent'].checked(q, v, a, multipliers, t, dq, dv).T
+        balance[: len(efforts)] += efforts
+        return balance
+
     def _loaded(self, name: str, cached: CachedKernel, key: tuple[Any, ...] = ()) -> Kernel:
         return Kernel(
             name,
@@ -161,3 +181,60 @@ class KernelSet:
         """Say why machine code that solves nothing has no answer."""
         checked_coordinates(self.reference.robot, q)
         raise InvalidInputError(f'states must be below {LARGEST_INPUT:g} here, got q = {q}')
+
+
+class CompiledTerms:
+    """All terms by compiled kernels; see `formulations.problem.MethodTerms`."""
+
+    def __init__(self, dynamics: Dynamics, kernels: KernelSet) -> None:
+        self.dynamics, self.kernels = dynamics, kernels
+        self.mass_matrix, self.bias_force = dynamics.mass_matrix, dynamics.bias_force
+        self.gravity_force, self.rows = dynamics.gravity_force, dynamics.constraint_rows
+
+    @property
+    def _reference(self) -> ReferenceTerms:
+        return ReferenceTerms(self.dynamics.robot, self.dynamics.constraints)
+
+    def mass_rate(self, q: Floats, v: Floats) -> Floats:
+        """Return dM/dt = C + C' (52), shape (nv, nv)."""
+        coriolis = self.dynamics.coriolis_matrix(q, v)
+        return coriolis + coriolis.T
+
+    def newton_euler(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return M a + C v + g by one run of dqNE, armature included, shape (nv,)."""
+        return self.dynamics.inverse_dynamics(q, v, a) - self.dynamics.friction_force(v)
+
+    def gibbs_gradient(self, q: Floats, v: Floats, a: Floats) -> Floats:
+        """Return dS/da = M a + C v (55), shape (nv,)."""
+        if 'gibbs_gradient' not in self.kernels:
+            return self._reference.gibbs_gradient(q, v, a)
+        gradient: Floats = self.kernels['gibbs_gradient'].call(q, v, a)
+        return gradient
+
+    def lagrange_terms(self, q: Floats, v: Floats) -> tuple[list[Floats], Floats, Floats]:
+        """Return Parsa's J_i (26) of every body, M and h (39)."""
+        if 'lagrange_terms' not in self.kernels:
+            return self._reference.lagrange_terms(q, v)
+        stack, mass, velocity_force = self.kernels['lagrange_terms'].outputs(q, v)
+        return list(stack.reshape(-1, 6, self.dynamics.robot.nv)), mass, velocity_force
+
+
+class CompiledRows:
+    """The rows of a set of constraints."""
+
+    def __init__(
+        self, numbers: Callable[..., Sequence[Floats]], constraints: ConstraintSet
+    ) -> None:
+        self._numbers, self._constraints = numbers, constraints
+        self._known: ConstraintRows | None = None
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> ConstraintRows:
+        """Return all rows A v = b0, A vdot = b, of one state."""
+        A, b0, b, phi = self._numbers(q, v, np.array([as_number('time [s]', time)]))
+        if self._known is None:  # what does not depend on the state: labels, kinds, owners
+            robot = self._constraints.robot
+            state = checked_coordinates(robot, q), checked_speeds(robot, v)
+            self._known = self._constraints.rows(*state, time)
+        both = zip(self._known.positions, phi.tolist(), strict=True)
+        positions = tuple(None if there is None else x for there, x in both)
+        return replace(self._known, matrix=A, velocity=b0, acceleration=b, positions=positions)

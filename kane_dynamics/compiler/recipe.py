@@ -1,39 +1,94 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What machine code of a robot is made of, and in which precisions."""
+"""What machine code of a robot is made of: options, inputs, precisions, and its hash."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.fingerprint import fingerprint
+from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel_names import IN_SINGLE, INPUTS, SOLVES_ROWS
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.native import OBJECT_HEADER, processor
+from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.dynamics.table import AT_START, FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
+from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import Robot
+
+INPUTS = {row.kernel: row.inputs for row in FUNCTIONS.values()} | {
+    'external_force': ('q', 'wrenches'),
+    'motion': ('q', 'v', 'tau', 'time'),
+    'inertial_effort': ('q', 'a'),
+    'coriolis_effort': ('q', 'v', 'x'),
+    'balance_derivatives': ('q', 'v', 'a', 'lambda', 'time'),
+    'effort_tangent': ('q', 'v', 'a', 'dq', 'dv'),
+    'row_tangent': ('q', 'v', 'a', 'lambda', 'time', 'dq', 'dv'),
+    'constraint_rows': ('q', 'v', 'time'),
+    'row_table': ('q', 'v', 'time'),
+    'gibbs_gradient': ('q', 'v', 'a'),
+    'lagrange_terms': ('q', 'v'),
+}
+"""Names of the inputs, by kernel."""
+# Functions whose machine code is made with the robot's, by kernel: calls on plain arrays of one
+# state go straight to it.
+DIRECT = {row.kernel: row.name for row in FUNCTIONS.values() if row.compiled == AT_START}
+# Kernels that solve for constraint rows, of those that have code in single precision.
+SOLVES_ROWS = {
+    'forward_dynamics',
+    'consistent_velocity',
+    'consistent_acceleration',
+    'constrained_effort',
+    'reference_effort',
+}
+IN_SINGLE = DIRECT.keys() | SOLVES_ROWS
+_SOURCES = (
+    'algebra',
+    'algorithms',
+    'compiler',
+    'constraints',
+    'dynamics',
+    'formulations',
+    'robot',
+    'simulation',
+)
+Kernels = Mapping[str, CachedKernel]
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """What machine code is made of."""
 
-    robot: Robot  # The robot
-    constraints: ConstraintSet  # Its rows
-    plan: RowPlan  # How they are treated
-    frames: tuple[str, ...]  # Links of kinematics, and those that may carry a payload
-    payloads: tuple[str, ...]  # Links of kinematics, and those that may carry a payload
+    robot: Robot
+    constraints: ConstraintSet
+    plan: RowPlan  # How the rows are treated
+    frames: tuple[str, ...]  # Links of kinematics
+    payloads: tuple[str, ...]  # Links that may carry a payload
     use_cache: bool  # Whether code is kept on disk
     precision: str = 'float64'
+    derivatives: bool = False
+    methods: bool = False  # Whether there are terms of all methods of forward dynamics
+    law: Law | None = None  # Of the time steps
 
     def tracer(self, in_single: bool = False) -> Tracer:
         """Return the graphs of the robot."""
         parts = self.robot, self.constraints, self.frames, self.plan
         return Tracer(*parts, payloads=self.payloads, in_single=in_single)
+
+    @property
+    def law_content(self) -> str | None:
+        """Return what code of time steps holds of the law."""
+        return None if self.law is None else self.law.content
 
     def key(self, *choices: Any) -> tuple[str | None, str]:
         """Return the key in the cache, None where there is none, and why."""
@@ -46,8 +101,29 @@ class Recipe:
         except NotFingerprintableError as error:
             return None, f'not usable: {error}'
 
+    def cached(
+        self, choices: Sequence[Any], make: Callable[[], Kernels]
+    ) -> tuple[Kernels, str, str]:
+        """Return kernels, from the cache where they are sound; 'cache' or 'compiled'; a note."""
+        key, note = self.key(*choices)
+        if key is not None:
+            kernels, note = load_kernels(cache_folder(), key)
+            if kernels is not None:
+                return kernels, 'cache', note
+        built = make()
+        if key is not None:
+            note += ', ' + store_kernels(cache_folder(), key, built)
+        return built, 'compiled', note
+
+    def cached_kernel(
+        self, name: str, make: Callable[[], CachedKernel], *choices: Any
+    ) -> CachedKernel:
+        """Return one kernel, from the cache where it is sound."""
+        return self.cached((name, *choices), lambda: {name: make()})[0][name]
+
     @property
-    def _rows_are_certain(self) -> bool:
+    def rows_are_certain(self) -> bool:
+        """Return whether no row repeats others, at any state."""
         return self.plan.certain and not self.plan.repeated
 
     def check_steps_in_single(self, integrator: str) -> None:
@@ -60,7 +136,7 @@ class Recipe:
                 f'{integrator!r}'
             )
         timed = len(self.tracer().inputs_of_forward_dynamics()) > 3
-        if timed or not self._rows_are_certain:
+        if timed or not self.rows_are_certain:
             raise InvalidInputError(
                 "precision='float32' is not for constraint rows that repeat others, may drop or "
                 'depend on the time: they stay in double'
@@ -70,7 +146,32 @@ class Recipe:
         """Return whether a kernel has code in single precision."""
         if self.precision != 'float32' or spec.name not in IN_SINGLE:
             return False
-        if spec.name in SOLVES_ROWS and not self._rows_are_certain:
+        if spec.name in SOLVES_ROWS and not self.rows_are_certain:
             return False
         clock = len(spec.input_sizes) - 1
         return INPUTS[spec.name][clock] != 'time' or not spec.depends_on(clock)
+
+
+def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> str:
+    """Return a hash of everything that the machine code of a robot depends on."""
+    digest = hashlib.sha256()
+    environment = (
+        platform.python_implementation(),
+        OBJECT_HEADER,
+        tuple.__basicsize__,
+        np.__version__,
+        version('casadi'),
+        version('llvmlite'),
+        processor(),
+    )
+    for part in (environment, robot, tuple(constraints), more):
+        add_content(digest, part)
+    for path in source_files():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def source_files() -> list[Path]:
+    """Return the files whose code the graphs come from."""
+    root = Path(__file__).parent.parent
+    return sorted(path for folder in _SOURCES for path in (root / folder).rglob('*.py'))

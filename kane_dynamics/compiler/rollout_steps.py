@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -12,53 +13,19 @@ from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.compiler.batches import run_parts
-from kane_dynamics.compiler.build import START, STEPS, callees, step_name
-from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.compiler.build import START, callees, step_name, step_programs
+from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
 from kane_dynamics.compiler.parameters import INERTIA, Parameters, load_graph
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.rollout_code import TABLES, rollout_text
-from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_start, record_step
-from kane_dynamics.simulation.integrators import INTEGRATORS
+from kane_dynamics.compiler.steps.step_program import Recorder, record_start
 from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Floats
 
 _STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
 _NEVER = 2**62
-
-
-def build_rollouts(
-    recipe: Recipe, law: Law | None, integrator: str, projection: bool, precision: str
-) -> CachedKernel:
-    """Return the module of motions in vector lanes by one integrator."""
-    key, _ = recipe.key('rollouts', integrator, projection, precision, law and law.content)
-    if key is not None:
-        kernels, _ = load_kernels(cache_folder(), key)
-        if kernels is not None:
-            return kernels[STEPS]
-    tracer = recipe.tracer()
-    local, name = len(tracer.parameters), step_name(integrator, projection)
-    integrate, holonomic = INTEGRATORS[integrator], bool(tracer.holonomic)
-    recorder = Recorder(tracer.robot, holonomic)
-    programs = {name: record_step(recorder, integrate, projection, law, local)}
-    if projection:
-        programs[START] = record_start(Recorder(tracer.robot, holonomic))
-    called = callees(tracer, programs)
-    gains = 0 if law is None else len(law.gains)
-    in_single = ('acceleration',) if precision == 'float32' else ()
-    lanes = rollout_lanes(precision)
-    text = rollout_text(programs, called, lanes, local + gains, in_single)
-    code = start_compiling(text).result()
-    operations = sum(spec.operations for spec in called.values())
-    kernel = CachedKernel(code, (), (), operations)
-    if key is not None:
-        store_kernels(cache_folder(), key, {STEPS: kernel})
-    return kernel
-
-
-def rollout_lanes(precision: str) -> int:
-    """Return how many states of a rollout move at once."""
-    return vector_lanes() * (2 if precision == 'float32' else 1)
+_ROLLOUTS = 'rollouts'
 
 
 class CompiledMotions:
@@ -66,16 +33,20 @@ class CompiledMotions:
 
     def __init__(
         self,
-        name: str,
-        code: bytes,
-        projection: bool,
-        linker: Linker,
+        recipe: Recipe,
         load: Parameters,
-        payloads: tuple[str, ...],
-        gains: tuple[float, ...],
-        lanes: int,
+        linker: Linker,
+        integrator: str,
+        projection: bool,
+        precision: str,
     ) -> None:
-        names = [f'{name}_lanes'] + [f'{START}_lanes'] * projection
+        if precision == 'float32':
+            recipe.check_steps_in_single(integrator)
+        self._lanes = vector_lanes() * (2 if precision == 'float32' else 1)
+        how = integrator, projection, precision
+        make = partial(_rollouts, recipe, self._lanes, *how)
+        code = recipe.cached_kernel(_ROLLOUTS, make, *how, recipe.law_content).code
+        names = [f'{step_name(integrator, projection)}_lanes', *[f'{START}_lanes'] * projection]
         module = NativeModule(code, names, linker)
         pointers = [ctypes.c_void_p] * len(TABLES)
         functions = [
@@ -83,8 +54,8 @@ class CompiledMotions:
             for each in names
         ]
         self._step, self._start = functions[0], functions[-1]
-        self._lanes = lanes
-        self._load, self._payloads, self._gains = load, payloads, gains
+        self._load, self._payloads = load, recipe.payloads
+        self._gains = recipe.law.gains if recipe.law is not None else ()
         self._of_loads: ca.Function | None = None
 
     def parameters(
@@ -180,3 +151,19 @@ def _groups(rows: Counts, done: Counts, lanes: int) -> tuple[Counts, Counts]:
     if not groups:
         return np.zeros((0, lanes), dtype=np.int64), np.zeros(0, dtype=np.int64)
     return np.ascontiguousarray(np.concatenate(groups)), np.concatenate(first)
+
+
+def _rollouts(
+    recipe: Recipe, lanes: int, integrator: str, projection: bool, precision: str
+) -> CachedKernel:
+    """Return the module of motions in vector lanes by one integrator."""
+    tracer, law = recipe.tracer(), recipe.law
+    programs = step_programs(tracer, law, [(integrator, projection)])
+    if projection:
+        programs[START] = record_start(Recorder(tracer.robot, bool(tracer.holonomic)))
+    called = callees(tracer, programs)
+    parameters = len(tracer.parameters) + (0 if law is None else len(law.gains))
+    in_single = ('acceleration',) if precision == 'float32' else ()
+    text = rollout_text(programs, called, lanes, parameters, in_single)
+    code = start_compiling(text).result()
+    return CachedKernel(code, (), (), sum(spec.operations for spec in called.values()))

@@ -38,7 +38,7 @@ from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.dynamics.limited import checked_limits
+from kane_dynamics.dynamics.contacts import checked_limits
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.llvm.native import Processor, processor
-from kane_dynamics.deployment.functions import FUNCTIONS, Spec
+from kane_dynamics.deployment.functions import FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError
 
 _TEMPLATES = Path(__file__).parent / 'templates'
@@ -100,93 +101,88 @@ class Array(NamedTuple):
         """Return the number of entries."""
         return math.prod(self.shape)
 
-
-def arrays(name: str, spec: Spec) -> tuple[list[Array], list[Array]]:
-    """Return inputs and outputs of a function; those without entries are left out of outputs."""
-    meaning = FUNCTIONS[name]
-    inputs = [
-        Array(label, (size,), _INPUT_UNITS[label])
-        for label, size in zip(meaning.inputs, spec.input_sizes, strict=False)
-    ]
-    made = zip(meaning.outputs, spec.output_shapes, meaning.units, strict=True)
-    return inputs, [Array(*one) for one in made]
+    def __str__(self) -> str:
+        return f'{self.name} {self.shape} [{self.unit}]'
 
 
-def declaration(prefix: str, name: str, spec: Spec) -> str:
-    """Return the prototype with its comment."""
-    inputs, outputs = arrays(name, spec)
-    lines = [f'/* {FUNCTIONS[name].text}.']
-    for way, several in (('in ', inputs), ('out', outputs)):
-        lines += [f' * {way}  {x.name}: {_shape(x)} [{x.unit}]' for x in several]
-    return '\n' + '\n'.join(lines) + f' */\n{_prototype(prefix, name, inputs, outputs)};\n'
+class Function(NamedTuple):
+    """A function of the library and of its loader."""
 
+    prefix: str
+    name: str
+    text: str
+    inputs: list[Array]
+    outputs: list[Array]
 
-def definition(prefix: str, name: str, spec: Spec) -> str:
-    """Return the function that calls the machine code."""
-    inputs, outputs = arrays(name, spec)
-    kinds = ['const double *'] * (len(inputs) + 1) + ['double *'] * len(outputs)
-    passed = [*(x.name for x in inputs), 'used', *(x.name for x in outputs)]
-    upper = prefix.upper()
-    lines = [
-        f'double {prefix}_{name}_kernel({", ".join(kinds)});',
-        '',
-        f'{_prototype(prefix, name, inputs, outputs)} {{',
-        '  const double *used = parameters ? parameters : default_parameters;',
-        f'  if (used == default_parameters || all_finite(used, {upper}_PARAMETERS)) {{',
-        f'    const double health = {prefix}_{name}_kernel({", ".join(passed)});',
-        f'    if (health >= SURE) return {upper}_OK;',
-        '  }',
-        *[f'  make_nan({x.name}, {x.size});' for x in outputs],
-        f'  return {upper}_NO_ANSWER;',
-        '}',
-    ]
-    return '\n' + '\n'.join(lines) + '\n'
+    @classmethod
+    def of(cls, prefix: str, name: str, spec: Spec) -> Function:
+        """Return the function of a kernel."""
+        meaning = FUNCTIONS[name]
+        sizes = zip(meaning.inputs, spec.input_sizes, strict=False)
+        inputs = [Array(label, (size,), _INPUT_UNITS[label]) for label, size in sizes]
+        made = zip(meaning.outputs, spec.output_shapes, meaning.units, strict=True)
+        return cls(prefix, name, meaning.text, inputs, [Array(*one) for one in made])
 
+    @property
+    def declaration(self) -> str:
+        """Return the prototype with its comment."""
+        lines = [f'/* {self.text}.']
+        for way, several in (('in ', self.inputs), ('out', self.outputs)):
+            for x in several:
+                shape = ' x '.join(map(str, x.shape)) or '1'
+                lines.append(f' * {way}  {x.name}: {shape} [{x.unit}]')
+        return '\n' + '\n'.join(lines) + f' */\n{self._prototype};\n'
 
-def method(name: str, spec: Spec) -> str:
-    """Return the method of the loader."""
-    inputs, outputs = arrays(name, spec)
-    arguments = ', '.join(x.name for x in inputs)
-    several = len(outputs) > 1
-    made = ', '.join(f'{x.name} {x.shape} [{x.unit}]' for x in outputs)
-    described = ', '.join(f'{x.name} {x.shape} [{x.unit}]' for x in inputs)
-    body = f"self.call('{name}', {arguments})" + ('' if several else f"['{outputs[0].name}']")
-    return '\n'.join(
-        [
-            '',
-            f'    def {name}(self, {arguments}):',
-            '        """',
-            f'        Return {FUNCTIONS[name].text}.',
-            '',
-            f'        In: {described}.',
-            f'        Out: {"a dict of " if several else ""}{made}.',
-            '        """',
-            f'        return {body}',
-            '',
+    @property
+    def _prototype(self) -> str:
+        arguments = [
+            *(f'const double *{x.name}' for x in self.inputs),
+            'const double *parameters',
+            *(f'double *{x.name}' for x in self.outputs),
         ]
-    )
+        return f'int {self.prefix}_{self.name}({", ".join(arguments)})'
 
+    @property
+    def definition(self) -> str:
+        """Return the function that calls the machine code."""
+        kinds = ['const double *'] * (len(self.inputs) + 1) + ['double *'] * len(self.outputs)
+        passed = [*(x.name for x in self.inputs), 'used', *(x.name for x in self.outputs)]
+        lost = '\n'.join(f'  make_nan({x.name}, {x.size});' for x in self.outputs)
+        kernel, upper = f'{self.prefix}_{self.name}_kernel', self.prefix.upper()
+        return f"""
+double {kernel}({', '.join(kinds)});
 
-def table(specs: Mapping[str, Spec]) -> str:
-    """Return the loader's table of functions."""
-    lines = []
-    for name, spec in specs.items():
-        inputs, outputs = arrays(name, spec)
-        arguments = tuple((x.name, x.size) for x in inputs)
-        lines.append(
-            f'    {name!r}: ({arguments!r}, {tuple((x.name, x.shape) for x in outputs)!r}),'
-        )
-    return '\n'.join(['{', *lines, '}'])
+{self._prototype} {{
+  const double *used = parameters ? parameters : default_parameters;
+  if (used == default_parameters || all_finite(used, {upper}_PARAMETERS)) {{
+    const double health = {kernel}({', '.join(passed)});
+    if (health >= SURE) return {upper}_OK;
+  }}
+{lost}
+  return {upper}_NO_ANSWER;
+}}
+"""
 
+    @property
+    def method(self) -> str:
+        """Return the method of the loader."""
+        arguments = ', '.join(x.name for x in self.inputs)
+        several = len(self.outputs) > 1
+        item = '' if several else f"['{self.outputs[0].name}']"
+        return f'''
+    def {self.name}(self, {arguments}):
+        """
+        Return {self.text}.
 
-def _prototype(prefix: str, name: str, inputs: list[Array], outputs: list[Array]) -> str:
-    arguments = [
-        *(f'const double *{x.name}' for x in inputs),
-        'const double *parameters',
-        *(f'double *{x.name}' for x in outputs),
-    ]
-    return f'int {prefix}_{name}({", ".join(arguments)})'
+        In: {', '.join(map(str, self.inputs))}.
+        Out: {'a dict of ' if several else ''}{', '.join(map(str, self.outputs))}.
+        """
+        return self.call('{self.name}', {arguments}){item}
+'''
 
-
-def _shape(array: Array) -> str:
-    return ' x '.join(map(str, array.shape)) or '1'
+    @property
+    def line(self) -> str:
+        """Return the line of the loader's table."""
+        arguments = tuple((x.name, x.size) for x in self.inputs)
+        results = tuple((x.name, x.shape) for x in self.outputs)
+        return f'    {self.name!r}: ({arguments!r}, {results!r}),'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C library of a robot: machine code, header, stamps, and a loader for Python."""
+"""The C library of a robot, a loader for Python, and the ROS 2 package around them."""
 
 from __future__ import annotations
 
@@ -9,40 +9,63 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.build import FORWARD
+from kane_dynamics.compiler.build import FORWARD, Progress, compile_modules, silent
 from kane_dynamics.compiler.dense_kernels import OUTSIDE
 from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT
-from kane_dynamics.compiler.llvm.module import core_text
-from kane_dynamics.compiler.llvm.native import start_compiling, vector_lanes
+from kane_dynamics.compiler.llvm.module import Spec, core_text
+from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.code_generation import (
-    declaration,
-    definition,
+    Function,
+    c_string,
     filled,
     listed,
-    method,
     quoted,
     supported,
-    table,
     target_of,
 )
-from kane_dynamics.deployment.functions import FUNCTIONS, Spec, makers, selected_functions
+from kane_dynamics.deployment.functions import FUNCTIONS, makers, selected_functions
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 
-Progress = Callable[[str, int, int], None]
+NEEDED = ('inverse_dynamics', 'bias_force', 'gravity_force', 'friction_force', 'mass_matrix')
+_FILES = {
+    'package.xml': 'package.xml',
+    'CMakeLists.txt': 'CMakeLists.txt',
+    'README.md': 'README.md',
+    'controller_plugins.xml': 'controller_plugins.xml',
+    'solver_plugins.xml': 'solver_plugins.xml',
+    'controllers.yaml': 'config/controllers.yaml',
+    'effort_controller.hpp': 'include/{package}/effort_controller.hpp',
+    'solver.hpp': 'include/{package}/solver.hpp',
+    'effort_controller.cpp': 'src/effort_controller.cpp',
+    'solver.cpp': 'src/solver.cpp',
+}
+_OF_ALL = """\
+  const int status = {name}_inverse_dynamics(
+    q_.data(), v_.data(), a_.data(), parameters_.data(), efforts_.data());"""
+_OF_MOTORS = """\
+  // not used: what the rows add to the motion, their forces, and how well it is balanced
+  std::array<double, {upper}_ROWS> multipliers;
+  std::array<double, NV> velocity, acceleration;
+  std::array<double, 3> quality;
+  const double time = 0.0;  // rows of a base do not depend on it
+  const int status = {name}_motor_efforts(
+    q_.data(), v_.data(), a_.data(), &time, parameters_.data(), efforts_.data(),
+    multipliers.data(), velocity.data(), acceleration.data(), quality.data());"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +117,7 @@ def identifier(name: str) -> str:
     return plain if plain[:1].isalpha() else f'robot_{plain}'.rstrip('_')
 
 
-def write_core(
-    plan: Plan, folder: Path, progress: Progress = lambda what, done, total: None
-) -> tuple[str, ...]:
+def write_core(plan: Plan, folder: Path, progress: Progress = silent) -> tuple[str, ...]:
     """Write kernels.o, NAME.h, NAME.c, libNAME.so and the loader NAME.py."""
     compiler = c_compiler()
     recipe, target = plan.recipe(), target_of(plan.cpu)
@@ -105,31 +126,27 @@ def write_core(
     names = selected_functions(available, plan.functions)
     solved = FORWARD in names and not solved_by_loops(plan.robot, plan.constraints)
     hidden = [x for x in OUTSIDE if solved and x not in names and x in available]
-    jobs = []
-    every = [*names, *hidden]
-    for done, name in enumerate(every):
-        progress(f'tracing {name}', done, 2 * len(every))
-        spec = replace(available[name](), name=f'{plan.name}_{name}_kernel')
-        jobs.append((name, spec, start_compiling(core_text(spec, vector_lanes()), target)))
-    specs: dict[str, Spec] = {}
-    objects = []
-    for done, (name, spec, job) in enumerate(jobs, start=len(every)):
-        progress(f'compiling {name}', done, 2 * len(every))
-        objects.append(folder / f'{name}.o')
-        objects[-1].write_bytes(job.result())
-        if name in names:
-            specs[name] = spec
-    values = common_values(plan) | _texts(plan.name, specs)
-    (folder / f'{plan.name}.h').write_text(filled('robot.h', values), encoding='utf-8')
-    (folder / f'{plan.name}.c').write_text(filled('robot.c', values), encoding='utf-8')
-    (folder / f'{plan.name}.py').write_text(filled('loader.py', values), encoding='utf-8')
+
+    def modules() -> Iterator[tuple[str, str, Spec]]:
+        for name in (*names, *hidden):
+            spec = replace(available[name](), name=f'{plan.name}_{name}_kernel')
+            yield name, core_text(spec, vector_lanes()), spec
+
+    compiled = compile_modules(modules(), len(names) + len(hidden), progress, target)
+    objects = [folder / f'{name}.o' for name in compiled]
+    for path, (_, code) in zip(objects, compiled.values(), strict=True):
+        path.write_bytes(code)
+    functions = [Function.of(plan.name, name, compiled[name][0]) for name in names]
+    values = common_values(plan) | _texts(functions)
+    for template, suffix in (('robot.h', 'h'), ('robot.c', 'c'), ('loader.py', 'py')):
+        text = filled(template, values)
+        (folder / f'{plan.name}.{suffix}').write_text(text, encoding='utf-8')
     _run([*compiler, '-r', '-nostdlib', '-o', 'kernels.o', *[x.name for x in objects]], folder)
     for path in objects:
         path.unlink()
     library = f'lib{plan.name}.so'
     options = ['-O2', '-fPIC', '-shared', f'-Wl,-soname,{library}', '-Wl,-z,noexecstack']
     _run([*compiler, *options, '-o', library, f'{plan.name}.c', 'kernels.o', '-lm'], folder)
-    progress('done', 2 * len(every), 2 * len(every))
     return names
 
 
@@ -185,12 +202,12 @@ def common_values(plan: Plan) -> dict[str, Any]:
     return values | {f'{key}_TUPLE': repr(tuple(names)) for key, names in lists.items()}
 
 
-def _texts(prefix: str, specs: Mapping[str, Spec]) -> dict[str, str]:
+def _texts(functions: Sequence[Function]) -> dict[str, str]:
     return {
-        'DECLARATIONS': ''.join(declaration(prefix, name, s) for name, s in specs.items()),
-        'DEFINITIONS': ''.join(definition(prefix, name, s) for name, s in specs.items()),
-        'FUNCTIONS': table(specs),
-        'METHODS': ''.join(method(name, s) for name, s in specs.items()),
+        'DECLARATIONS': ''.join(x.declaration for x in functions),
+        'DEFINITIONS': ''.join(x.definition for x in functions),
+        'FUNCTIONS': '\n'.join(['{', *(x.line for x in functions), '}']),
+        'METHODS': ''.join(x.method for x in functions),
     }
 
 
@@ -221,3 +238,51 @@ def _notes(plan: Plan) -> str:
             '',
         ]
     )
+
+
+def package_problem(plan: Plan, functions: Sequence[str]) -> str:
+    """Return why a robot has no ROS 2 package, or ''."""
+    needed = (*NEEDED, 'motor_efforts') if plan.constraints else NEEDED
+    missing = [name for name in needed if name not in functions]
+    if missing:
+        return f'the package needs {", ".join(missing)}'
+    if plan.robot.velocity_names != plan.robot.coordinate_names:
+        return 'a joint has more than one degree of freedom, which ros2_control does not know'
+    commanded = plan.commanded or plan.actuated
+    moved = [name for name in commanded if name not in plan.robot.joint_names]
+    if moved:
+        return f'{", ".join(moved)} are no joints: the drives of this base are not in its model'
+    return ''
+
+
+def write_package(plan: Plan, folder: Path) -> str:
+    """Write the package whose C library is in its folder ``core``."""
+    package, names = f'{plan.name}_dynamics', plan.robot.velocity_names
+    references = names if plan.known is None or not plan.constraints else plan.known
+    states = [name for name in references if name in plan.robot.joint_names]
+    motors = [name for name in names if name in (plan.commanded or plan.actuated)]
+    compute = _OF_MOTORS if plan.constraints else _OF_ALL
+    values = {
+        **common_values(plan),
+        'PACKAGE': package,
+        'PACKAGE_UPPER': package.upper(),
+        'ROBOT_XML': escape(plan.robot.name),
+        'COMPUTE': compute.format(name=plan.name, upper=plan.name.upper()),
+        'GRAVITY': ', '.join(repr(x) for x in plan.robot.gravity.tolist()),
+    }
+    lists = {'REFERENCE': references, 'STATE': states, 'MOTOR': motors}
+    values |= {f'{key}_COUNT': len(several) for key, several in lists.items()}
+    values |= {
+        'REFERENCES': _places(plan, references),
+        'STATES': _places(plan, states),
+        'MOTOR_LIST': _places(plan, motors),
+    }
+    for template, place in _FILES.items():
+        path = folder / place.format(package=package)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(filled(template, values), encoding='utf-8')
+    return package
+
+
+def _places(plan: Plan, names: Sequence[str]) -> str:
+    return ', '.join(f'{{{c_string(name)}, {plan.robot.velocity_index(name)}}}' for name in names)

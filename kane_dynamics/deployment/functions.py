@@ -10,16 +10,19 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.compiler.build import FORWARD, forward_dynamics, large_forward
-from kane_dynamics.compiler.dense_kernels import own_mass
+from kane_dynamics.compiler.build import (
+    FORWARD,
+    Makers,
+    forward_dynamics,
+    loop_makers,
+    straight_line,
+)
 from kane_dynamics.compiler.generic import as_loops, too_large
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
-from kane_dynamics.compiler.graphs.quaternion_check import with_quaternion_check
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.parameters import load_graph
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.dynamics.table import FUNCTIONS as TABLE
@@ -36,10 +39,6 @@ class Meaning:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     units: tuple[str, ...]
-
-
-def _one_line(text: str) -> str:
-    return ' '.join(text.split()).rstrip('.')
 
 
 FUNCTIONS = {
@@ -114,26 +113,22 @@ def makers(
     actuated: tuple[str, ...],
     known: tuple[str, ...] | None,
     symbols: Mapping[str, str] | None = None,
-) -> dict[str, Callable[[], Spec]]:
+) -> Makers:
     """Return what makes the kernel of each function that a robot has, by name."""
-    made: dict[str, Callable[[], Spec]] = {}
+    made: Makers = {}
+    tracer = recipe.tracer()
     if not too_large(recipe.robot):
-        tracer = recipe.tracer()
         for name, graph in _graphs(recipe, actuated, known).items():
-            made[name] = partial(_straight, graph, tracer)
+            made[name] = partial(straight_line, graph, tracer)
         made[FORWARD] = partial(forward_dynamics, tracer, symbols)
     if recipe.payloads:
         made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
-        of_loops: dict[str, Callable[[], Spec]] = {x.__name__: x for x in loops.recursions}
-        tracer = recipe.tracer()
-        of_loops[FORWARD] = partial(large_forward, tracer, loops, symbols)
-        of_loops['mass_matrix'] = partial(own_mass, loops)
-        of_loops['friction_force'] = partial(function_graph('friction_force'), tracer)
-        if recipe.constraints:
-            of_loops['constraint_rows'] = partial(_straight, Tracer.constraint_rows, tracer)
+        of_loops = loop_makers(recipe, tracer, loops, symbols)
         made |= {name: loop for name, loop in of_loops.items() if name in FUNCTIONS}
+    # of v alone: there is no quaternion to check
+    made['friction_force'] = partial(function_graph('friction_force'), tracer)
     return made
 
 
@@ -149,9 +144,7 @@ def _graphs(
     return graphs | more | {'motor_efforts': partial(motor_efforts, actuated, known)}
 
 
-def selected_functions(
-    available: dict[str, Callable[[], Spec]], names: tuple[str, ...]
-) -> tuple[str, ...]:
+def selected_functions(available: Makers, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the functions that are asked for; by default those of `BY_DEFAULT`."""
     for name in names:
         if name not in FUNCTIONS:
@@ -162,10 +155,3 @@ def selected_functions(
                 f'large; there are {", ".join(available)}'
             )
     return tuple(name for name in available if name in (names or BY_DEFAULT))
-
-
-def _straight(graph: Callable[[Tracer], KernelSpec], tracer: Tracer) -> KernelSpec:
-    spec = graph(tracer)
-    return (
-        with_quaternion_check(spec, tracer.robot) if 'q' in FUNCTIONS[spec.name].inputs else spec
-    )

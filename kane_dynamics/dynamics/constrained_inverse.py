@@ -22,7 +22,7 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
 from kane_dynamics.dynamics.constrained import START, ConstrainedMotion
-from kane_dynamics.dynamics.efforts import efforts, following_efforts
+from kane_dynamics.dynamics.rows import efforts, following_efforts
 from kane_dynamics.dynamics.table import add_row, documented
 from kane_dynamics.typing import Floats
 

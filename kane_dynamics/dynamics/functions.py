@@ -24,8 +24,14 @@ from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START
 from kane_dynamics.dynamics.interface import Dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
-from kane_dynamics.dynamics.table import FUNCTIONS, complete_docstring
+from kane_dynamics.dynamics.table import FUNCTIONS, complete_docstring, documented
 from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
+from kane_dynamics.formulations.gibbs_appell import (
+    acceleration_gradient,
+    gauss_measure,
+    gauss_measure_gradient,
+    gibbs,
+)
 from kane_dynamics.robot.checks import Arguments, as_number, as_output, as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.motion import integrate_coordinates
@@ -222,3 +228,59 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
     return integrate_coordinates(
         robot, checked_coordinates(robot, q), checked_speeds(robot, v), as_number('dt [s]', dt)
     )
+
+
+@documented
+def gibbs_function(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> float:
+    """Return the Gibbs-Appell function S(q, v, a) (54) [W/s]."""
+    return float(gibbs(robot, *_checked(robot, q, v, a)))
+
+
+@documented
+def gibbs_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+    """Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N]."""
+    return acceleration_gradient(robot, *_checked(robot, q, v, a))
+
+
+@documented
+def gauss_function(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+) -> float:
+    """
+    Return Gauss's function sum_i (a_i - abar_i)' Psi_i (a_i - abar_i)/2 (31), (37).
+
+    Efforts act as opposite wrenches on the two bodies of a joint, gravity and joint friction among
+    the impressed forces. Of all accelerations that the constraints allow, the true one has the
+    least value.
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong or a number is not finite.
+    SingularMassMatrixError
+        If a body has no inertia in some direction: (37) then has no acceleration for it.
+
+    """
+    return gauss_measure(robot, *_checked(robot, q, v, a), as_vector('tau', tau, robot.nv))
+
+
+@documented
+def gauss_gradient(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike
+) -> Floats:
+    """
+    Return the gradient of Gauss's function with respect to `a` (39), (61), shape (nv,).
+
+    It is sum_i J_i' Psi_i (a_i - abar_i) = M a + C v + g + friction - tau, and needs no inverse of
+    Psi_i.
+
+    """
+    return gauss_measure_gradient(
+        robot, *_checked(robot, q, v, a), as_vector('tau', tau, robot.nv)
+    )
+
+
+def _checked(
+    robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> tuple[list[float], list[float], list[float]]:
+    return (checked_coordinates(robot, q), checked_speeds(robot, v), checked_speeds(robot, a, 'a'))

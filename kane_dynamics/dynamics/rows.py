@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which constraint rows are independent, and the speeds and accelerations that they allow."""
+"""Independent constraint rows; speeds, accelerations and efforts that they allow, by numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.algebra.matrices import solve_squared
+from kane_dynamics.algorithms.constrained_inverse import constrained_effort
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
-from kane_dynamics.algorithms.newton_euler import ExternalWrenches
+from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force
 from kane_dynamics.algorithms.projection import complete_entries, speed_indices
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -41,7 +44,7 @@ def nearest_velocity(
 ) -> Floats:
     """Return speeds with A v = b0: the known ones as given, or the nearest ones to all."""
     speeds = np.array(v)
-    selection = independent_rows(d.robot, q, d.constraints, speeds, time=t)
+    selection = _selection(d, q, speeds, t)
     return _on_rows(selection, selection.independent.velocity, speeds, d.robot, known)
 
 
@@ -55,7 +58,7 @@ def nearest_acceleration(
 ) -> Floats:
     """Return accelerations with A a = b: the known ones as given, or the nearest ones to all."""
     rates = np.array(a)
-    selection = independent_rows(d.robot, q, d.constraints, v, time=t)
+    selection = _selection(d, q, np.array(v), t)
     if known is None:
         selection.check_accelerations(rates)
     return _on_rows(selection, selection.independent.acceleration, rates, d.robot, known)
@@ -120,3 +123,129 @@ def independent_rows(
     selection = selected_rows(gauss_mass_matrix(robot, place), rows)
     selection.check_speeds(np.array(speeds))
     return selection
+
+
+@dataclass(frozen=True, eq=False)
+class _Allowed:
+    """What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`."""
+
+    d: Constrained  # The robot and its rows
+    q: Sequence[float]  # State
+    v: Floats  # State
+    t: float  # Time [s]
+    passive: bool  # Whether accelerations are the rate of reference speeds
+    held: list[int]  # Speeds whose accelerations are given; instead of the rows
+    values: Floats  # shape (nv,): These accelerations
+
+    def selection(self, x: Sequence[float] | None = None) -> RowSelection:
+        """Return the rows, which say how speeds x change while the robot moves at v."""
+        reference = None if x is None or not self.passive else np.asarray(x, dtype=float)
+        return _selection(self.d, self.q, self.v, self.t, reference)
+
+    def spread(self, force: Sequence[float]) -> list[float]:
+        """Return the accelerations that a force causes beside those of no force."""
+        selection = self.selection()
+        free = solve_squared(selection.root, np.asarray(force, dtype=float))
+        return self._nearest(selection, free, 0.0)
+
+    def nearest(self, a: Sequence[float], x: Sequence[float]) -> list[float]:
+        """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
+        return self._nearest(self.selection(x), np.asarray(a, dtype=float), 1.0)
+
+    def _nearest(self, selection: RowSelection, free: Floats, scale: float) -> list[float]:
+        A, right_side = selection.independent.matrix, selection.independent.acceleration
+        if self.held:
+            A, right_side = np.eye(self.d.robot.nv)[self.held], self.values[self.held]
+        result: list[float] = nearest(selection.root, A, free, scale * right_side)[0].tolist()
+        return result
+
+
+def _selection(
+    d: Constrained, q: Sequence[float], v: Floats, t: float, x: Floats | None = None
+) -> RowSelection:
+    return independent_rows(d.robot, q, d.constraints, v, time=t, reference=x)
+
+
+def efforts(
+    d: Constrained,
+    q: Sequence[float],
+    v: Sequence[float],
+    x: Sequence[float] | None,
+    a: Sequence[float],
+    weights: Floats,
+    switches: Floats,
+    t: float,
+    actuated: Sequence[str],
+    known: Names,
+) -> Floats:
+    """Return numbers of a `ConstrainedEffort`; `a` is the rate of reference speeds x, if any."""
+    robot, speeds, rates = d.robot, np.array(v), np.array(a)
+    v_ref = None if x is None else np.array(x)
+    columns = speed_indices(robot, actuated, 'actuated')
+    selection = _selection(d, q, speeds, t, v_ref)
+    if known is not None:
+        values, rows = speed_indices(robot, known), selection.independent
+        speeds = complete_entries(robot, rows.matrix, rows.velocity, speeds, values)
+        if v_ref is not None:
+            v_ref = complete_entries(robot, rows.matrix, rows.velocity, v_ref, values)
+        selection = _selection(d, q, speeds, t, v_ref)
+        rows = selection.independent
+        rates = complete_entries(robot, rows.matrix, rows.acceleration, rates, values)
+    external = external_force(robot, q, d.wrenches)
+    reference, moving = (speeds, None) if v_ref is None else (v_ref, speeds)
+    return constrained_effort(
+        robot,
+        selection,
+        q,
+        reference,
+        rates,
+        columns,
+        weights,
+        switches.tolist(),
+        external,
+        moving,
+    ).numbers
+
+
+def following_efforts(
+    d: Constrained,
+    q: Sequence[float],
+    v: Sequence[float],
+    a: Floats,
+    target: Floats,
+    gains: Floats,
+    posture: Floats,
+    weights: Floats,
+    switches: Floats,
+    t: float,
+    law: TaskSpaceLaw,
+) -> Floats:
+    """Return the numbers of a `ConstrainedEffort`, then those of `FrameMotionFound.report`."""
+    robot, speeds = d.robot, np.array(v)
+    checked_law(robot, law)
+    known = None if law.known is None else speed_indices(robot, law.known)
+    if known is not None:
+        rows = _selection(d, q, speeds, t).independent
+        speeds = complete_entries(robot, rows.matrix, rows.velocity, speeds, known)
+    held = speed_indices(robot, law.held, 'held')
+    allowed = _Allowed(d, q, speeds, t, law.passive, held, np.array(a))
+    values = target.tolist(), gains.tolist(), posture.tolist()
+    result = following_motion(robot, law, q, speeds.tolist(), *values, allowed)
+    x, rates = np.array(result.reference), np.array(result.acceleration)
+    selection = allowed.selection(result.reference)
+    if known is not None:
+        rows = selection.independent
+        rates = complete_entries(robot, rows.matrix, rows.acceleration, rates, known)
+    effort = constrained_effort(
+        robot,
+        selection,
+        q,
+        x,
+        rates,
+        speed_indices(robot, law.actuated, 'actuated'),
+        weights,
+        switches.tolist(),
+        -np.array(result.feedback),
+        speeds if law.passive else None,
+    )
+    return np.concatenate([effort.numbers, result.report])

@@ -20,6 +20,7 @@ from kane_dynamics.algorithms.task_space_law import GAINS, REPORTED, WANTED
 _Method = TypeVar('_Method', bound=Callable[..., Any])
 AT_START, ON_DEMAND, NUMPY = 'at the start', 'on demand', 'numpy'
 """When machine code of a function is made: with the robot's, at its first call, or never."""
+PRECISIONS = ('float64', 'float32')
 EFFORT, RATE = 'N m or N', 'rad/s^2 or m/s^2'
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.compiler.kernel_names import PRECISIONS
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
+from kane_dynamics.dynamics.table import PRECISIONS
 from kane_dynamics.exceptions import DivergedError, InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_choice, as_function, as_positive
 from kane_dynamics.rollouts.gpu import Gpu, on_host, rollouts_on_card

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.compile_robot import on_gpu
+from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.typing import Floats
 from studies import robots
 from studies.cuda.host import HostDevice
@@ -23,7 +23,7 @@ def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
     """Yield the errors of each kernel of a robot."""
     case = ROBOTS[name]()
     for precision in BOUNDS:
-        gpu = on_gpu(recipe_of(case, precision), None, HostDevice(), lambda *_: None)
+        gpu = CudaDynamics(recipe_of(case, precision), HostDevice())
         cpu, rng = gpu.on_cpu, np.random.default_rng(7)
         gaps: dict[str, list[Floats]] = {}
         for _ in range(-(-states // AT_ONCE)):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.cuda.device import PtxCompiler
+from kane_dynamics.compiler.cuda.kernel import kernel_code
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
-from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
-from kane_dynamics.compiler.cuda.rollout_ir import ROLLOUT
-from kane_dynamics.compiler.cuda.steps import steps_code
+from kane_dynamics.compiler.cuda.rollouts import ROLLOUT, steps_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
@@ -80,7 +80,7 @@ def rows(name: str, architectures: tuple[str, ...], derivatives: bool) -> Iterat
             graph.__name__: kernel_code(made_of, graph, choices, compiler, precision)
             for graph, choices in graphs(case, derivatives)
         }
-        codes[ROLLOUT] = steps_code(made_of, None, 'rk4', projection, compiler, precision)
+        codes[ROLLOUT] = steps_code(made_of, 'rk4', projection, compiler, precision)
         for architecture in architectures:
             for kernel, code in codes.items():
                 yield {

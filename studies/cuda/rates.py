@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.compile_robot import on_gpu
 from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
@@ -39,7 +38,7 @@ class Case:
         self.case: robots.Case = ROBOTS[name]()
         self.device, self.precision = device, precision
         recipe = recipe_of(self.case, precision)
-        self.gpu: CudaDynamics = on_gpu(recipe, None, device, lambda *_: None)
+        self.gpu: CudaDynamics = CudaDynamics(recipe, device)
         self.common = {'robot': name, 'precision': precision, 'limits': limit._asdict()}
 
     def many(self, x: Any, states: int, layout: str) -> Any:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
+from kane_dynamics.compiler.cuda.device import PtxCompiler
+from kane_dynamics.compiler.cuda.kernel import kernel_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.exceptions import InvalidInputError

@@ -19,7 +19,7 @@ from numpy.testing import assert_array_equal
 from support.machines import inertia, prismatic, revolute, sled_with_arm
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import cache, fingerprint
+from kane_dynamics.compiler import cache, recipe
 from kane_dynamics.compiler.cache import CachedKernel, load_kernels, store_kernels
 from kane_dynamics.compiler.steps.step_program import Law
 
@@ -237,7 +237,7 @@ class Pull:
 
 def key(robot, constraints=(), frames=('tip',), derivatives=False):
     """Return the fingerprint as `build_kernels` asks for it."""
-    return fingerprint.fingerprint(robot, constraints, frames, derivatives)
+    return recipe.fingerprint(robot, constraints, frames, derivatives)
 
 
 class TestFingerprint:
@@ -327,21 +327,21 @@ class TestFingerprint:
     def test_depends_on_processor_versions_and_sources(self, monkeypatch, tmp_path):
         before = key(crane())
         with monkeypatch.context() as patch:
-            patch.setattr(fingerprint, 'processor', lambda: 'another processor')
+            patch.setattr(recipe, 'processor', lambda: 'another processor')
             assert key(crane()) != before
         with monkeypatch.context() as patch:
-            patch.setattr(fingerprint, 'version', lambda package: '0.0')
+            patch.setattr(recipe, 'version', lambda package: '0.0')
             assert key(crane()) != before
-        files = fingerprint.source_files()
+        files = recipe.source_files()
         changed = tmp_path / files[0].name
         changed.write_text(files[0].read_text() + '\n')
         with monkeypatch.context() as patch:
-            patch.setattr(fingerprint, 'source_files', lambda: [changed, *files[1:]])
+            patch.setattr(recipe, 'source_files', lambda: [changed, *files[1:]])
             assert key(crane()) != before
         assert key(crane()) == before
 
     def test_sources_hold_all_that_graphs_come_from(self):
-        files = {path.name for path in fingerprint.source_files()}
+        files = {path.name for path in recipe.source_files()}
         assert {
             'composite_inertia.py',
             'newton_euler_by_moments.py',

@@ -9,17 +9,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from support import cuda
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.cuda.device import PtxCompiler
+from kane_dynamics.compiler.cuda.kernel import kernel_code
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, kernel_ir
-from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
-from kane_dynamics.compiler.cuda.steps import steps_code
+from kane_dynamics.compiler.cuda.rollouts import steps_code
 from kane_dynamics.compiler.graphs.inverse_dynamics import (
     consistent_acceleration,
     consistent_velocity,
     constrained_effort,
 )
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
-from kane_dynamics.compiler.scheduling import best_order, register_pressure
-from kane_dynamics.compiler.value_graph import graph_of
+from kane_dynamics.compiler.value_graph import best_order, graph_of, register_pressure
 from kane_dynamics.exceptions import DeviceError
 from studies.cuda import ptxas
 
@@ -248,7 +248,7 @@ def test_every_kernel_of_the_shipped_robots_assembles(robots, name, precision):
     for graph, *choices in kernels:
         usage = cuda.assembled(made_of, graph, precision, 'sm_90', *choices)
         assert 0 < usage.registers <= MOST_REGISTERS, graph
-    steps = steps_code(made_of, None, 'rk4', bool(made_of.constraints), PtxCompiler(), precision)
+    steps = steps_code(made_of, 'rk4', bool(made_of.constraints), PtxCompiler(), precision)
     assert 0 < ptxas.assembled(steps.code, 'sm_90').registers <= MOST_REGISTERS
 
 

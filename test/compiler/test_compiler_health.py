@@ -13,7 +13,7 @@ from support.machines import planar_2r
 import kane_dynamics as kd
 from kane_dynamics.compiler import build
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.compile_robot import on_gpu
+from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm import native
@@ -84,7 +84,7 @@ def robots(request, monkeypatch):
     if request.param == 'processor':
         return kd.dynamics(robot), kd.compile(robot, cache=False)
     recipe = replace(cuda.recipe(robot), use_cache=False)
-    return kd.dynamics(robot), on_gpu(recipe, None, cuda.device(), lambda *_: None)
+    return kd.dynamics(robot), CudaDynamics(recipe, cuda.device())
 
 
 def test_steps(robots):

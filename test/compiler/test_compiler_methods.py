@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.compiler import generic
+from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.formulations import METHODS, SPEED_METHODS
 from kane_dynamics.robot.sample_robots import random_tree
 
@@ -83,6 +84,13 @@ def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
     scale = np.abs(expected.acceleration).max()
     # the condition of M is 1e5 here
     assert_allclose(motion.acceleration, expected.acceleration, rtol=0, atol=1e-9 * scale)
+
+
+def test_what_a_large_robot_drops_of_the_methods_is_said(monkeypatch):
+    monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+    with pytest.warns(PerformanceWarning, match=r"forward_dynamics\(method='gibbs_appell'\)"):
+        fast = kd.compile(kd.serial_chain(5), methods=True, cache=False)
+    assert "forward_dynamics(method='lagrange')" in fast.not_compiled
 
 
 @functools.cache

@@ -7,9 +7,14 @@ from numpy.testing import assert_array_equal
 from support import cuda
 
 from kane_dynamics.compiler.cuda import kernel_ir
-from kane_dynamics.compiler.scheduling import best_order, register_pressure
-from kane_dynamics.compiler.spilling import Act, placed, slots
-from kane_dynamics.compiler.value_graph import graph_of
+from kane_dynamics.compiler.value_graph import (
+    Act,
+    best_order,
+    graph_of,
+    placed,
+    register_pressure,
+    slots,
+)
 
 
 def drawn(rng, size=5, operations=200):

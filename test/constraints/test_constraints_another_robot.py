@@ -12,7 +12,7 @@ from support.constraint_cases import CASES, rows_at, wheeled
 from support.machines import Y, at, differential_drive, inertia, revolute, rolling_disc
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.fingerprint import fingerprint
+from kane_dynamics.compiler.recipe import fingerprint
 from kane_dynamics.exceptions import ConstraintError
 
 ANOTHER = "was built for another robot: 'drive' .planar base, 5 speeds.*used with"

@@ -18,8 +18,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.deployment.core import Plan, write_core
-from kane_dynamics.deployment.ros_package import NEEDED, package_problem, write_package
+from kane_dynamics.deployment.core import NEEDED, Plan, package_problem, write_core, write_package
 
 STUBS = Path(__file__).resolve().parents[1] / 'data' / 'ros2_control_stubs'
 STRICT = ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-pedantic']

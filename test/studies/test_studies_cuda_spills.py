@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from support import cuda
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.cuda.device import PtxCompiler
 from kane_dynamics.compiler.cuda.kernel_ir import kernel_ir
-from kane_dynamics.compiler.cuda.ptx import PtxCompiler
 from kane_dynamics.compiler.graphs.trace import Tracer
 from studies import robots
 from studies.cuda import kernels, spills

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from kane_dynamics.compiler.build import shape_of
-from kane_dynamics.compiler.compile_robot import on_gpu
-from kane_dynamics.compiler.cuda.kernel import CudaKernel
+from kane_dynamics.compiler.cuda.device import PtxCompiler
+from kane_dynamics.compiler.cuda.kernel import CudaKernel, kernel_code
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, kernel_ir
-from kane_dynamics.compiler.cuda.ptx import PtxCompiler, kernel_code
+from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.kernel_names import INPUTS
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import INPUTS, Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import DeviceError
 from studies.cuda import ptxas
@@ -79,5 +78,5 @@ def function_kernel(x, results, precision):
 
 def robot(tree, constraints=(), payloads=(), precision='float64', law=None):
     """Return the dynamics of a robot on the processor in place of a card."""
-    made_of = dataclasses.replace(recipe(tree, constraints, payloads), precision=precision)
-    return on_gpu(made_of, law, device(), lambda *_: None)
+    made_of = recipe(tree, constraints, payloads)
+    return CudaDynamics(dataclasses.replace(made_of, precision=precision, law=law), device())

@@ -8,9 +8,8 @@ from kane_dynamics.compiler.build import build_one
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.kernel_set import INPUTS
 from kane_dynamics.compiler.llvm.native import Linker
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import INPUTS, Recipe
 from kane_dynamics.robot.sample_robots import random_tree
 from support.trees import random_state
 

@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a GPU must do for the kernels: hold arrays, compile, launch."""
+"""What a GPU must do for the kernels: PTX by LLVM's back end, arrays, launches."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import llvmlite
+import llvmlite.binding as llvm
 import numpy as np
 
 from kane_dynamics.compiler.cuda.kernel_ir import THREADS
-from kane_dynamics.compiler.cuda.ptx import INSTALL, Compiler, PtxCompiler
+from kane_dynamics.compiler.llvm.llvm_calls import in_llvm
+from kane_dynamics.compiler.llvm.native import IS_OLDER, optimize
 from kane_dynamics.exceptions import DeviceError
 
+INSTALL = "pip install 'kane_dynamics[cuda]'"
+NEWEST = 80  # the driver makes code for later GPUs of PTX for this compute capability
+_TRIPLE = 'nvptx64-nvidia-cuda'
+# Functions without an instruction, all on doubles: NVIDIA's library of LLVM code has them.
+_IN_LIBDEVICE = re.compile(
+    r'@llvm\.(exp|log|pow|tan|asin|acos|atan|atan2|sinh|cosh|tanh)\.f64(?=\()'
+)
 Array = Any
 """An array of numpy, on the processor, or of CuPy, on a card; both have the same methods."""
 
@@ -28,6 +40,32 @@ class Launch(NamedTuple):
 
     run: Callable[[int, Sequence[Any]], None]
     usage: Usage  # What it takes
+
+
+class Compiler(Protocol):
+    """What makes code of LLVM IR."""
+
+    identity: str  # Kind of the code, and version of what makes it
+
+    def compile(self, ir: str) -> bytes:
+        """Return the code of a module."""
+
+
+class PtxCompiler:
+    """LLVM's back end for GPUs; it needs none."""
+
+    def __init__(self, capability: int = NEWEST) -> None:
+        if IS_OLDER:
+            raise DeviceError(f'GPUs need llvmlite >= 0.45, got {llvmlite.__version__}: {INSTALL}')
+        self._architecture = f'sm_{min(capability, NEWEST)}'
+        version = '.'.join(map(str, llvm.llvm_version_info))
+        self.identity = f'{self._architecture} llvm {version}'
+
+    def compile(self, ir: str) -> bytes:
+        """Return the PTX of a module."""
+        text = _IN_LIBDEVICE.sub(r'@__nv_\1', ir)
+        library = _libdevice() if text != ir else None
+        return in_llvm(_ptx, text, self._architecture, library)
 
 
 class Device(Compiler, Protocol):
@@ -92,6 +130,34 @@ class CudaDevice(PtxCompiler):
         asked = driver.CU_FUNC_ATTRIBUTE_NUM_REGS, driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
         usage = Usage(*[driver.funcGetAttribute(attribute, function.ptr) for attribute in asked])
         return Launch(run, usage)
+
+
+def _libdevice() -> bytes:
+    try:
+        from cuda.pathfinder import find_bitcode_lib
+
+        return Path(find_bitcode_lib('device')).read_bytes()
+    except (ImportError, RuntimeError, OSError) as error:
+        reason = f'exp, log, pow, tan and inverse functions need libdevice ({error}): {INSTALL}'
+        raise DeviceError(reason) from error
+
+
+def _ptx(ir: str, architecture: str, library: bytes | None) -> bytes:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(cpu=architecture, opt=3)
+    context = llvm.create_context()
+    module = llvm.parse_assembly(ir, context)
+    module.triple, module.data_layout = _TRIPLE, str(machine.target_data)
+    if library is not None:
+        local = {function.name for function in module.functions if not function.is_declaration}
+        module.link_in(llvm.parse_bitcode(library, context))
+        for function in module.functions:
+            if not function.is_declaration and function.name not in local:
+                function.linkage = 'internal'  # what nothing calls is dropped
+    module.verify()
+    optimize(module, machine)
+    return str(machine.emit_assembly(module)).encode()
 
 
 _CUDA, _MANAGED = 2, 13  # kinds of memory by DLPack

@@ -1,22 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel on a device at run time: arrays in, layouts, states that have no answer, arrays out."""
+"""A kernel on a device: its code; arrays in, layouts, states that have no answer, arrays out."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kane_dynamics.compiler.build import shape_of, straight_line
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.device import Array, Device, Usage
-from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS
+from kane_dynamics.compiler.cuda.device import Array, Compiler, Device, Usage
+from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS, kernel_ir
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.exceptions import InvalidInputError
 
 Redo = Callable[[np.ndarray[Any, Any], list[Any]], Any]
 """(numbers of states, their inputs as rows of float64) -> the first output at each."""
+
+
+def kernel_code(
+    recipe: Recipe,
+    graph: Callable[..., KernelSpec],
+    choices: tuple[Any, ...],
+    compiler: Compiler,
+    precision: str,
+) -> CachedKernel:
+    """Return the code of a graph, from the cache where it is there and sound."""
+
+    def make() -> CachedKernel:
+        spec = straight_line(graph, recipe.tracer(in_single=precision == 'float32'), *choices)
+        code = compiler.compile(kernel_ir(spec, ELEMENTS[precision]))
+        return replace(shape_of(spec), code=code)
+
+    how = choices, 'cuda', compiler.identity, precision
+    return recipe.cached_kernel(graph.__name__, make, *how)
 
 
 @dataclass(frozen=True, eq=False)

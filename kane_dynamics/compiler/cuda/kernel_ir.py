@@ -28,9 +28,16 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
 from kane_dynamics.compiler.llvm.module import FunctionText, row_major_positions
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import Block, append_operation
-from kane_dynamics.compiler.scheduling import best_order, register_pressure
-from kane_dynamics.compiler.spilling import Act, Step, placed, slots
-from kane_dynamics.compiler.value_graph import Graph, graph_of
+from kane_dynamics.compiler.value_graph import (
+    Act,
+    Graph,
+    Step,
+    best_order,
+    graph_of,
+    placed,
+    register_pressure,
+    slots,
+)
 
 THREADS = 128  # of a block: with 255 registers each, two blocks fit a multiprocessor
 # Registers hold graphs with so many values alive at once in single precision, beside addresses and

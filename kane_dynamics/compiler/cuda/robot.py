@@ -3,29 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
+from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
+from kane_dynamics.compiler.build import Build, Progress, build_kernels, silent, step_name
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.compiler.cuda.device import Array, Device, Usage
-from kane_dynamics.compiler.cuda.gpu_kernels import GpuKernels, OnCpu, times
-from kane_dynamics.compiler.cuda.loads import Loads
-from kane_dynamics.compiler.cuda.steps import CardSteps
+from kane_dynamics.compiler.cuda.kernel import CudaKernel, kernel_code
+from kane_dynamics.compiler.cuda.loads import Loads, loads
+from kane_dynamics.compiler.cuda.rollouts import CardSteps, steps_code
 from kane_dynamics.compiler.derivatives import (
     Derivatives,
     of_forward_dynamics,
     of_inverse_dynamics,
 )
+from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import checked_choices, graph_of
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe
-from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.recipe import INPUTS, Recipe
 from kane_dynamics.dynamics.base import Arrays, Choices
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import Dynamics
@@ -37,19 +40,26 @@ from kane_dynamics.typing import Floats
 class CudaDynamics(Dynamics):
     """`Dynamics` of one robot under fixed constraints on a graphics card."""
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        load: Parameters,
-        device: Device,
-        precision: str,
-        on_cpu: OnCpu,
-        law: Law | None = None,
-    ) -> None:
+    def __init__(self, recipe: Recipe, device: Device, progress: Progress = silent) -> None:
+        robot = recipe.robot
+        if too_large(robot):
+            raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')
+        load, in_double = Parameters(robot, recipe.payloads), replace(recipe, precision='float64')
         super().__init__(load, recipe.constraints, recipe.frames)
-        self.precision, self.device = precision, device
-        self._on = GpuKernels(recipe, load, device, precision, on_cpu, law)
+        self._load: Parameters = load
+        self._recipe, self.precision, self.device = in_double, recipe.precision, device
+        self._dtype = np.dtype(recipe.precision)
+        self._values = device.array(load.values.copy(), self._dtype)
+        self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
+        self._steps: dict[tuple[str, bool], CardSteps] = {}
         self._loads: Loads | None = None
+        self._local = Parameters(robot, recipe.payloads)  # of states that are redone one by one
+
+        @cache
+        def build() -> Build:
+            return build_kernels(in_double, progress)
+
+        self._cpu = cache(lambda load: CompiledDynamics(load, build()))
 
     def __repr__(self) -> str:
         rows = f'{len(self.labels)} constraint rows, ' if self.labels else ''
@@ -60,25 +70,26 @@ class CudaDynamics(Dynamics):
     @property
     def on_cpu(self) -> CompiledDynamics:
         """Return the same robot for the processor, in double precision."""
-        return self._on.cpu
+        return self._cpu(self._load)
 
     @property
     def fallback_count(self) -> int:
         """Return how many states the processor redid, because the card was not sure of them."""
-        return self._on.fallback_count
+        return sum(kernel.fallback_count for kernel in self._kernels.values())
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return registers, spills and size of code of the kernels that were called so far."""
-        return self._on.usage
+        """Return registers and local memory of the kernels that were called so far."""
+        kernels = {kernel.name: kernel.usage for kernel in self._kernels.values()}
+        return kernels | {step_name(*how): steps.usage for how, steps in self._steps.items()}
 
     @property
     def instructions(self) -> dict[str, int]:
         """Return the number of operations of the kernels that were called so far."""
-        return self._on.instructions
+        return {kernel.name: kernel.instructions for kernel in self._kernels.values()}
 
     def _load_changed(self) -> None:
-        self._on.update()
+        self._values[...] = self.device.array(self._load.values, self._dtype)
 
     def loads(
         self,
@@ -86,7 +97,8 @@ class CudaDynamics(Dynamics):
         payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     ) -> Loads:
         """Return gravity and payloads of many states, for `under`."""
-        return self._on.loads(gravity, payloads)
+        made = self.device, self._dtype, self._recipe.robot, self._load, self._recipe.payloads
+        return loads(*made, gravity, payloads)
 
     def under(self, loads: Loads) -> CudaDynamics:
         """Return the same dynamics with gravity and payloads of each state."""
@@ -96,15 +108,26 @@ class CudaDynamics(Dynamics):
 
     def steps(self, integrator: str, projection: bool) -> CardSteps:
         """Return the code of rollouts, which `kane_dynamics.rollout` runs."""
-        return self._on.steps(integrator, projection)
+        how = integrator, projection and bool(self.constraints)
+        if how not in self._steps:
+            code = steps_code(self._recipe, *how, self.device, self.precision)
+            self._steps[how] = CardSteps(code, self.device)
+        return self._steps[how]
 
     def rollout_parameters(self, loads: Loads | None, gains: Floats | None) -> Array:
-        """Return what the code of rollouts reads, (P,) or (B, P)."""
-        return self._on.rollout_parameters(loads, gains)
+        """Return what steps read: gravity, payloads, gains of the law, (P,) or (B, P)."""
+        values, law = self._values if loads is None else loads.values, self._recipe.law
+        if law is None or not law.gains:
+            return values
+        xp = self.device.xp
+        more = self.device.array(law.gains if gains is None else gains, self._dtype)
+        rows = xp.broadcast_shapes(values.shape[:-1], more.shape[:-1])
+        parts = [xp.broadcast_to(x, (*rows, x.shape[-1])) for x in (values, more)]
+        return xp.concatenate(parts, axis=-1)
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Any = None) -> Any:
         selection = checked_choices(name, choices, self) if choices else ()
-        kernel = self._on.kernel(graph_of(FUNCTIONS[name].kernel), *selection)
+        kernel = self._kernel(graph_of(FUNCTIONS[name].kernel), *selection)
 
         def redo(cpu: CompiledDynamics, *state: Floats) -> Floats:
             if (
@@ -116,10 +139,41 @@ class CudaDynamics(Dynamics):
                 state = q, v, _unrounded(cpu, q, v, a, remainder[-1]), *remainder
             return cpu._call(name, state, choices)
 
-        return self._on.run(kernel, arrays[: kernel.count], redo, self._loads, out)
+        return self._run(kernel, arrays[: kernel.count], redo, out)
+
+    def _kernel(self, graph: Callable[..., Any], *choices: Any) -> CudaKernel:
+        """Return the kernel of a graph, compiled when it is first asked for."""
+        key = graph, *choices
+        if key not in self._kernels:
+            name, how = graph.__name__, (self.device, self.precision)
+            code = kernel_code(self._recipe, graph, choices, *how)
+            self._kernels[key] = CudaKernel(name, code, INPUTS[name], *how)
+        return self._kernels[key]
+
+    def _run(
+        self,
+        kernel: CudaKernel,
+        inputs: Sequence[Any],
+        call: Callable[..., Floats],
+        out: Array | None = None,
+    ) -> Array:
+        """Return what a kernel gives; call(cpu, *state) redoes states on the processor's robot."""
+        loads = self._loads
+
+        def redo(states: np.ndarray[Any, Any], rows: list[Floats]) -> Floats:
+            if loads is None:
+                return call(self.on_cpu, *rows)
+            result = []
+            for number, *row in zip(states.tolist(), *rows, strict=True):
+                loads.put(number, self._local)
+                result.append(call(self._cpu(self._local), *row))
+            return np.array(result)
+
+        values = self._values if loads is None else loads.values
+        return kernel(*inputs, parameters=values, redo=redo, out=out)
 
     def _at(self, time: Any) -> Any:
-        return times(time)
+        return _times(time)
 
     def _not_on_a_card(self, *_: Any, **__: Any) -> NoReturn:
         raise InvalidInputError(
@@ -130,7 +184,7 @@ class CudaDynamics(Dynamics):
 
     def inverse_dynamics_derivatives(self, q: Any, v: Any, a: Any) -> Derivatives:
         """Return d tau / d(q, v, a), friction and armature included; each (B, nv, nv)."""
-        nothing = np.zeros(len(self._on.plan.solved))
+        nothing = np.zeros(len(self._recipe.plan.solved))
         balance = self._plain(Tracer.balance_derivatives, q, v, a, nothing, np.zeros(1))
         return of_inverse_dynamics(balance, self.mass_matrix(q))
 
@@ -138,13 +192,13 @@ class CudaDynamics(Dynamics):
         self, q: Any, v: Any, tau: Any, time: Any = START
     ) -> Derivatives:
         """Return d vdot / d(q, v, tau) under the constraints; each (B, nv, nv)."""
-        plan = self._on.plan
-        if plan.repeated or not plan.certain:
+        if not self._recipe.rows_are_certain:
             raise InvalidInputError(
                 'rows that repeat others: forward_dynamics_derivatives are of kd.compile without '
                 'a card'
             )
-        a, order, clock = self.acceleration(q, v, tau, time), list(plan.solved), times(time)
+        a, order = self.acceleration(q, v, tau, time), list(self._recipe.plan.solved)
+        clock = _times(time)
         force = self.multipliers(q, v, tau, time)[..., order]
         balance = self._plain(Tracer.balance_derivatives, q, v, a, force, clock)
         rows = self._plain(Tracer.constraint_rows, q, v, clock)
@@ -152,7 +206,7 @@ class CudaDynamics(Dynamics):
 
     def _plain(self, graph: Any, *inputs: Any) -> Array:
         """Return what a graph gives that solves nothing."""
-        return self._on.run(self._on.kernel(graph), inputs, _no_answer, self._loads)
+        return self._run(self._kernel(graph), inputs, _no_answer)
 
 
 def _unrounded(cpu: CompiledDynamics, q: Floats, v: Floats, a: Floats, time: Floats) -> Floats:
@@ -161,6 +215,13 @@ def _unrounded(cpu: CompiledDynamics, q: Floats, v: Floats, a: Floats, time: Flo
     off = np.abs(nearest - a).max(axis=-1, keepdims=True)
     size = 1.0 + np.abs(a).max(axis=-1, keepdims=True)
     return np.where(off <= REACHED_IN_SINGLE * size, nearest, a)
+
+
+def _times(time: Any) -> Any:
+    """Return times, one or (B,), as rows of one number."""
+    if isinstance(time, int | float):
+        return np.array([float(time)])
+    return (time if hasattr(time, 'reshape') else np.asarray(time)).reshape(-1, 1)
 
 
 def _no_answer(*_: Any) -> NoReturn:

@@ -35,7 +35,7 @@ from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
-from kane_dynamics.compiler.scheduling import best_order
+from kane_dynamics.compiler.value_graph import best_order
 
 _FOUR = '<4 x double>'
 Spec = KernelSpec | LoopSpec | RoutineSpec

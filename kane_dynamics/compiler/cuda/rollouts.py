@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Recorded steps as LLVM IR for GPUs: one rollout a thread, the loop over time inside the kernel.
+Recorded steps of many rollouts on a GPU: one rollout a thread, the loop over time in the kernel.
 
 Kernels that the recorded program calls are functions, one copy each, with arrays in the local
 memory of the thread. The kernel reads and writes states in place: a rollout whose step is not
@@ -11,8 +11,16 @@ starts the kernel again for such rollouts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
+
+from kane_dynamics.compiler.build import callees, step_name, step_programs
+from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.cuda.device import Array, Compiler, Device, Usage
+from kane_dynamics.compiler.cuda.kernel import View
 from kane_dynamics.compiler.cuda.kernel_ir import (
+    ELEMENTS,
     HEALTH_LIMITS,
     gpu_module,
     row,
@@ -21,8 +29,10 @@ from kane_dynamics.compiler.cuda.kernel_ir import (
 )
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.straight_line import Block
+from kane_dynamics.compiler.programs import Program
+from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_code import step_text
-from kane_dynamics.compiler.steps.step_program import Program
+from kane_dynamics.exceptions import InvalidInputError
 
 ROLLOUT = 'rollout'  # the name of the kernel
 _KERNEL = """\
@@ -109,3 +119,62 @@ def rollout_ir(program: Program, callees: Mapping[str, KernelSpec], element: str
         nv=nv,
     )
     return gpu_module(ROLLOUT, [*parts, (kernel, set())], element)
+
+
+def steps_code(
+    recipe: Recipe, integrator: str, projection: bool, compiler: Compiler, precision: str
+) -> CachedKernel:
+    """Return the code of the rollouts of one integrator."""
+    tracer = recipe.tracer(in_single=precision == 'float32')
+    holonomic = projection and bool(tracer.holonomic)
+    if precision == 'float32' and (integrator == 'midpoint' or holonomic):
+        what = "the integrator 'midpoint'" if not holonomic else 'projection onto positions'
+        raise InvalidInputError(
+            f"{what} asks for more digits than float32 has: compile with precision='float64'"
+        )
+
+    def make() -> CachedKernel:
+        programs = step_programs(tracer, recipe.law, [(integrator, projection)])
+        called = callees(tracer, programs)
+        (program,) = programs.values()
+        code = compiler.compile(rollout_ir(program, called, ELEMENTS[precision]))
+        return CachedKernel(code, (), (), sum(spec.operations for spec in called.values()))
+
+    how = step_name(integrator, projection), recipe.law_content, 'cuda', compiler.identity
+    return recipe.cached_kernel(ROLLOUT, make, *how, precision)
+
+
+class CardSteps:
+    """Code of the rollouts of one integrator."""
+
+    def __init__(self, code: CachedKernel, device: Device) -> None:
+        self._launch = device.load(code.code, ROLLOUT)
+
+    @property
+    def usage(self) -> Usage:
+        """Return what the kernel takes of the device."""
+        return self._launch.usage
+
+    def run(
+        self,
+        indices: Array,
+        q: Array,
+        v: Array,
+        efforts: Array,
+        parameters: Array,
+        kept: Array,
+        done: Array,
+        schedule: tuple[float, int, int, int],
+    ) -> None:
+        """Take steps of some rollouts, until the last or until one is not sound."""
+        h, count, piece, every = schedule
+        state, part, entry = [stride // efforts.itemsize for stride in efforts.strides]
+        tau = efforts, np.int64(state), np.int32(entry), np.int64(part)
+        inputs: list[Any] = [np.int64(len(indices)), indices]
+        for array in (q, v):
+            inputs += View.of(array).arguments()
+        inputs += [*tau, *View.of(parameters).arguments()]
+        room = [stride // kept.itemsize for stride in kept.strides]
+        inputs += [kept, np.int64(room[1]), np.int64(room[0]), done, np.float64(h)]
+        inputs += [np.int64(count), np.int64(piece), np.int64(every or count + 1)]
+        self._launch.run(len(indices), inputs)
