@@ -203,8 +203,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; {known}', name=name)
     module, attribute = _LAZY[name]
     value = getattr(import_module(f'{__name__}.{module}'), attribute)
-    globals()[name] = value
-    return value
+    return globals().setdefault(name, value)
 
 
 def __dir__() -> list[str]:

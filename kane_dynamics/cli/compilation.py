@@ -17,13 +17,7 @@ from kane_dynamics.cli.printing import compiled, console, writable_folder
 from kane_dynamics.compiler.cache import cache_folder, cached_files, remove_files
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
-from kane_dynamics.deployment.core import (
-    Plan,
-    identifier,
-    package_problem,
-    write_core,
-    write_package,
-)
+from kane_dynamics.deployment import core
 from kane_dynamics.exceptions import InvalidInputError
 
 _DAY = 86400.0  # [s]
@@ -102,10 +96,10 @@ def _print_compiled(result: Mapping[str, Any]) -> None:
 def build(options: argparse.Namespace) -> int:
     """Write the files and print what they are."""
     model = read_robot(options).model
-    plan = Plan(
+    plan = core.Plan(
         model.robot,
         ConstraintSet.of(model.robot, model.constraints),
-        options.name or identifier(model.robot.name),
+        options.name or core.identifier(model.robot.name),
         model.actuated,
         known_speeds(model, ()),
         tuple(options.frames),
@@ -116,17 +110,17 @@ def build(options: argparse.Namespace) -> int:
         model.motors,
     )
     folder = writable_folder(options.output or Path(f'{plan.name}_dynamics'))
-    core = writable_folder(folder / 'core')
+    inside = writable_folder(folder / 'core')
     with console.status('') as status:
-        names = write_core(
-            plan, core, lambda what, done, total: status.update(f'{what} ({done}/{total})')
+        names = core.write_core(
+            plan, inside, lambda what, done, total: status.update(f'{what} ({done}/{total})')
         )
     console.print(f"robot '{escape(model.robot.name)}': {', '.join(names)}", soft_wrap=True)
-    problem = package_problem(plan, names)
+    problem = core.package_problem(plan, names)
     if problem:
         console.print(f'[yellow]no ROS 2 package:[/yellow] {escape(problem)}', soft_wrap=True)
     else:
-        console.print(f'ROS 2 package {write_package(plan, folder)}')
+        console.print(f'ROS 2 package {core.write_package(plan, folder)}')
     for path in sorted(folder.rglob('*')):
         if path.is_file():
             console.print(f'  {escape(str(path))}', soft_wrap=True)
