@@ -80,14 +80,9 @@ def blocks():
         common.append(f'**{group.__doc__}** Of {of}.\n\n{markdown_table(group.local)}')
     found = {'executables': executables(), 'parameters of several nodes': '\n\n'.join(common)}
     for name, table in nodes.items():
-        parts = [
-            x for x in with_included(table) if x not in shared and names.get(x) in (None, name)
-        ]
-        more = [f'`{names[x]}`' for x in table.included if x in names]
-        besides = f'Also all parameters of {more[0]}.\n\n' if more else ''
-        found[f'parameters of {name}'] = besides + markdown_table(
-            spec for x in parts for spec in x.local
-        )
+        parts = [x for x in with_included(table) if x not in shared]
+        own = [spec for x in parts for spec in x.local]
+        found[f'parameters of {name}'] = markdown_table(own) if own else 'None of its own.'
     return found
 
 
@@ -118,7 +113,12 @@ def stub():
         bases = ', '.join(base.__name__ for base in table.__bases__)
         types = {spec.field: type_of(spec) for spec in table.local}
         own = [f'    {x.name}: {types[x.name]} = ...' for x in fields(table) if x.name in types]
-        text += ['@dataclass(frozen=True)', f'class {table.__name__}({bases}):', *own, '']
+        text += [
+            '@dataclass(frozen=True)',
+            f'class {table.__name__}({bases}):',
+            *(own or ['    ...']),
+            '',
+        ]
     return '\n'.join(text)
 
 

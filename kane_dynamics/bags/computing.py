@@ -19,7 +19,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
-from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 
 JOINT_STATES, ODOM = 'joint_states', 'odom'
@@ -52,20 +52,13 @@ class Replay:
         self.reasons: list[str] = []
         self._corrupt: Counter[str] = Counter()
         self._state = MeasuredState(
-            model,
-            ('position', 'velocity'),
-            base_frame(p),
-            p.allow_partial_joint_states,
-            lambda name: self._guard(name, 0.0),
-            odom_needed=not model.drives,
+            model, p, lambda name: self._guard(name, getattr(p, f'timeout_{name}'))
         )
-        self._state.set_max_age(p.timeout_joint_states, p.timeout_odom)
         self._effort = JointStateInput(
             effort_joints,
             ('effort',),
-            lambda name: self._guard(name, p.timeout_joint_states),
+            self._guard('efforts of joint_states', p.timeout_joint_states),
             p.allow_partial_joint_states,
-            'efforts of joint_states',
         )
 
     def states(self, messages: Iterable[Recorded]) -> Iterator[State]:

@@ -4,22 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
-from kane_dynamics.control.base_state_input import (
-    FollowedTwist,
-    other_frames,
-    read_command,
-    response,
-)
-from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput
+from kane_dynamics.control.base_state_input import TwistInput
+from kane_dynamics.control.state_inputs import OdometryInput
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
-from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.trajectories.joint_trajectory import (
     UNNAMED,
     BaseTrajectory,
@@ -90,78 +82,34 @@ class Later:
         return self._plan.at(max(time + self._shift, 0.0))
 
 
-class BasePrediction:
+class BasePrediction(TwistInput):
     """Newest command and odometry of a velocity-controlled base, and what follows from them."""
 
-    def __init__(
-        self,
-        model: RobotModel,
-        parameters: TrajectoryFeedforwardParameters,
-        new_guard: GuardFactory,
-    ) -> None:
-        self.guard, self._frame = new_guard('cmd_vel'), model.child_frame
-        self._other_frames = other_frames(model, parameters)
-        self._followed = FollowedTwist(response(parameters))
-        self._seen = FollowedTwist(DriveResponse(parameters.base_response_time))
-        self.configure(parameters)
-        self.reset()
-
-    def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
-        """Take over the source, the age limit and the response."""
-        self._kind, self._stamped = parameters.base_motion_source, parameters.base_cmd_vel_stamped
-        self.guard.max_age = parameters.timeout_cmd_vel
-        self._followed.drive = response(parameters)
-        self._seen.drive = DriveResponse(parameters.base_response_time)
-
-    def reset(self) -> None:
-        """Forget all messages."""
-        self.guard.reset()
-        self._followed.reset()
-        self._seen.reset()
-        self._command, self._twist, self._stamp = np.zeros(3), np.zeros(3), 0
-
-    def take(self, message: Any) -> bool:
-        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
-        try:
-            command, stamp = read_command(message, self._stamped, self._other_frames)
-            self.guard.admit(stamp)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        self._command = command
-        self._followed.command(self.guard.time, command)
-        return True
-
-    def see(self, odom: OdometryInput) -> None:
-        """Take over the newest odometry."""
-        if not odom.guard.fresh() or odom.stamp == self._stamp:
-            return
-        _, self._twist = self._frame.child_state(odom.q, odom.v)
-        if not self._stamp:
-            self._seen.begin(odom.guard.time, self._twist)
-        self._seen.command(odom.guard.time, self._twist)
-        self._stamp = odom.stamp
-
     def plan(
-        self, planned: JointTrajectory | None, time: int, shift: float, odom: OdometryInput
+        self,
+        kind: str,
+        planned: JointTrajectory | None,
+        time: int,
+        shift: float,
+        odom: OdometryInput,
     ) -> BaseTrajectory:
         """Return how the base moves along a trajectory."""
-        if (planned is not None) != (self._kind == 'planned'):
+        if (planned is not None) != (kind == 'planned'):
             says = 'moves' if planned is not None else 'does not say how it moves'
             raise RejectedInput(
-                'base', f"base.motion_source is '{self._kind}', and the trajectory {says} the base"
+                'base', f"base.motion_source is '{kind}', and the trajectory {says} the base"
             )
         if planned is not None:
             return planned
-        if self._kind == 'rest':
+        if kind == 'rest':
             return resting(odom.q)
-        self.see(odom)
-        if self._kind == 'commanded':
-            command = self._command if self.guard.fresh() else np.zeros(3)  # drivers stop then
-            twist = self._twist if odom.guard.fresh() else self._followed.at(time).twist
-            drive = self._followed.drive
+        present = self.see(odom)
+        if kind == 'commanded':
+            command = self.twist if self.guard.fresh() else np.zeros(3)  # drivers stop then
+            twist = present if odom.guard.fresh() else self.followed.at(time).twist
+            drive = self.followed.drive
         else:
             if problem := odom.problem():
                 raise RejectedInput('stale', problem)
-            command, twist, drive = self._twist, self._seen.at(time).twist, self._seen.drive
-        return Later(following(self._frame, odom.q, drive, twist, command), shift)
+            command, twist, drive = present, self.seen.at(time).twist, self.seen.drive
+        return Later(following(self.frame, odom.q, drive, twist, command), shift)

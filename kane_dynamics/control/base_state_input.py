@@ -23,7 +23,7 @@ from kane_dynamics.control.effort_law import BaseState
 from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput, base_link
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import check_numbers, nanoseconds
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.input_monitor import Input, InputMonitor, RejectedInput
 from kane_dynamics.messages.planar_frame import AXES, rotation
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import (
@@ -104,6 +104,84 @@ class FollowedTwist:
 CMD_VEL, ODOM, IMU = SOURCES = ('cmd_vel', 'odom', 'imu')
 
 
+class TwistInput(Input):
+    """Newest cmd_vel of a base, beside what odometry shows: how each goes on in time."""
+
+    def __init__(
+        self, model: RobotModel, parameters: CommandedBaseParameters, guard: InputMonitor
+    ) -> None:
+        super().__init__(guard)
+        self.frame, self._stamped = model.child_frame, parameters.base_cmd_vel_stamped
+        self._other_frames = other_frames(model, parameters)
+        self.followed = FollowedTwist(response(parameters))
+        self.seen = FollowedTwist(response(parameters))
+        self.twist, self._odom_stamp = np.zeros(3), 0
+        self.configure(parameters)
+
+    def configure(self, parameters: CommandedBaseParameters) -> None:
+        """Take over the response of the drives."""
+        self.followed.drive = response(parameters)
+        self.seen.drive = DriveResponse(parameters.base_response_time)
+
+    def accept(self, message: Any) -> None:
+        """Check a Twist or TwistStamped and keep it."""
+        twist, stamp = read_command(message, self._stamped, self._other_frames)
+        resting = not self.guard.fresh()
+        self.guard.admit(stamp)
+        time, self.twist = self.guard.time, twist
+        if resting:  # nobody knows what the drives did meanwhile: they are where odometry is
+            self.followed.begin(time, self.seen.at(time).twist)
+        self.followed.command(time, twist)
+
+    def see(self, odom: OdometryInput) -> Floats:
+        """Take over odometry where it is new and fresh; return its twist of the base frame."""
+        _, twist = self.frame.child_state(odom.q, odom.v)
+        if odom.guard.fresh() and odom.stamp != self._odom_stamp:
+            if not self._odom_stamp:
+                self.seen.begin(odom.guard.time, twist)
+            self.seen.command(odom.guard.time, twist)
+            self._odom_stamp = odom.stamp
+        return twist
+
+    def reset(self) -> None:
+        """Forget all messages."""
+        super().reset()
+        self.followed.reset()
+        self.seen.reset()
+        self.twist, self._odom_stamp = np.zeros(3), 0
+
+
+class AccelerationInput(Input):
+    """Newest specific force of an IMU on the base."""
+
+    def __init__(self, model: RobotModel, prefix: str, guard: InputMonitor) -> None:
+        super().__init__(guard)
+        self._model, self._prefix = model, prefix
+        self._sensed = (np.zeros(3), np.eye(3), np.zeros(3))
+
+    def accept(self, message: Any) -> None:
+        """Check an Imu; keep its force, and rotation and position of the sensor in the base."""
+        if message.linear_acceleration_covariance[0] == -1.0:
+            raise RejectedInput('missing', 'imu: the message says that it has no acceleration')
+        pose = base_link(self._model, message.header.frame_id, self._prefix)
+        linear = message.linear_acceleration
+        force = np.array([linear.x, linear.y, linear.z], dtype=float)
+        check_numbers('imu: linear_acceleration', force, ('x', 'y', 'z'))
+        frame = self._model.child_frame
+        turned = np.eye(3)
+        turned[:2, :2] = rotation(-frame.yaw)
+        position = pose.position() - np.array([frame.x, frame.y, 0.0])
+        self.guard.admit(nanoseconds(message.header.stamp))
+        self._sensed = force, turned @ pose.rotation_matrix(), turned @ position
+
+    def acceleration(
+        self, yaw: float, yaw_rate: float, yaw_acceleration: float, gravity: Floats
+    ) -> Floats:
+        """Return the acceleration of the base frame that the accelerometer shows."""
+        along = rotation(-yaw - self._model.child_frame.yaw) @ gravity[:2]
+        return sensed_acceleration(*self._sensed, yaw_rate, yaw_acceleration, along)
+
+
 class BaseMotionInput:
     """Newest motion of the base of a model."""
 
@@ -116,106 +194,33 @@ class BaseMotionInput:
             raise InvalidInputError(
                 f'base.acceleration_source: need some of {list(SOURCES)}, got {list(self.sources)}'
             )
-        self.command, self.imu = new_guard(CMD_VEL), new_guard(IMU)
+        self.command = TwistInput(model, parameters, new_guard(CMD_VEL))
+        self.imu = AccelerationInput(model, parameters.frame_prefix, new_guard(IMU))
+        self.inputs: dict[str, Input] = {CMD_VEL: self.command, IMU: self.imu}
         self.used = ''
-        self._model, self._stamped = model, parameters.base_cmd_vel_stamped
-        self._prefix = parameters.frame_prefix
-        self._other_frames = other_frames(model, parameters)
-        self._followed = FollowedTwist(response(parameters))
-        self._seen = FollowedTwist(DriveResponse(parameters.base_response_time))
-        self._odom_stamp = 0
-        self._sensed = (np.zeros(3), np.eye(3), np.zeros(3))
-        self.configure(parameters)
-
-    def configure(self, parameters: BaseMotionParameters) -> None:
-        """Take over age limits and response."""
-        self.command.max_age = parameters.timeout_cmd_vel
-        self.imu.max_age = parameters.timeout_imu
-        self._followed.drive = response(parameters)
-        self._seen.drive = DriveResponse(parameters.base_response_time)
-
-    def take_command(self, message: Any) -> bool:
-        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
-        try:
-            twist, stamp = read_command(message, self._stamped, self._other_frames)
-            resting = not self.command.fresh()
-            self.command.admit(stamp)
-        except RejectedInput as rejection:
-            self.command.reject(rejection)
-            return False
-        time = self.command.time
-        if resting:  # nobody knows what the drives did meanwhile: they are where odometry is
-            self._followed.begin(time, self._seen.at(time).twist)
-        self._followed.command(time, twist)
-        return True
-
-    def take_imu(self, message: Any) -> bool:
-        """Check an Imu and keep its acceleration; return whether it was accepted."""
-        try:
-            sensed = self._read_imu(message)
-            self.imu.admit(nanoseconds(message.header.stamp))
-        except RejectedInput as rejection:
-            self.imu.reject(rejection)
-            return False
-        self._sensed = sensed
-        return True
 
     def at(self, time: int, odom: OdometryInput, gravity: Floats) -> BaseState:
         """Return how the base moves at a time [ns], in the odometry frame, under gravity there."""
-        frame, fresh = self._model.child_frame, odom.guard.fresh()
-        _, twist = frame.child_state(odom.q, odom.v)
-        if fresh and odom.stamp != self._odom_stamp:
-            if not self._odom_stamp:
-                self._seen.begin(odom.guard.time, twist)
-            self._seen.command(odom.guard.time, twist)
-            self._odom_stamp = odom.stamp
+        command, twist = self.command, self.command.see(odom)
         self.used = next(name for name in self.sources if self._fresh(name, odom))
-        motion = (self._followed if self.used == CMD_VEL else self._seen).at(time)
-        speeds = twist if fresh else motion.twist  # without odometry only cmd_vel is fresh
+        motion = (command.followed if self.used == CMD_VEL else command.seen).at(time)
+        # without odometry only cmd_vel is fresh
+        speeds = twist if odom.guard.fresh() else motion.twist
         acceleration = motion.acceleration
         if self.used == IMU:
-            acceleration = self._of_imu(odom.q[2], speeds[2], acceleration[2], gravity)
-        v = frame.root_velocity(odom.q, speeds)
-        return BaseState(v, frame.root_acceleration(odom.q, v, acceleration))
+            acceleration = self.imu.acceleration(odom.q[2], speeds[2], acceleration[2], gravity)
+        v = command.frame.root_velocity(odom.q, speeds)
+        return BaseState(v, command.frame.root_acceleration(odom.q, v, acceleration))
 
     def problem(self, odom: OdometryInput) -> str:
         """Return why the motion is not known, or ''."""
         if any(self._fresh(name, odom) for name in self.sources):
             return ''
-        guards = {CMD_VEL: self.command, ODOM: odom.guard, IMU: self.imu}
-        return '; '.join(guards[name].problem() for name in self.sources)
-
-    def reset(self) -> None:
-        """Forget all messages."""
-        self.command.reset()
-        self.imu.reset()
-        self._followed.reset()
-        self._seen.reset()
-        self._odom_stamp = 0
-
-    def _read_imu(self, message: Any) -> tuple[Floats, Floats, Floats]:
-        """Return specific force, and rotation and position of the sensor in the base frame."""
-        if message.linear_acceleration_covariance[0] == -1.0:
-            raise RejectedInput('missing', 'imu: the message says that it has no acceleration')
-        pose = base_link(self._model, message.header.frame_id, self._prefix)
-        linear = message.linear_acceleration
-        force = np.array([linear.x, linear.y, linear.z], dtype=float)
-        check_numbers('imu: linear_acceleration', force, ('x', 'y', 'z'))
-        frame = self._model.child_frame
-        turned = np.eye(3)
-        turned[:2, :2] = rotation(-frame.yaw)
-        position = pose.position() - np.array([frame.x, frame.y, 0.0])
-        return force, turned @ pose.rotation_matrix(), turned @ position
-
-    def _of_imu(
-        self, yaw: float, yaw_rate: float, yaw_acceleration: float, gravity: Floats
-    ) -> Floats:
-        """Return the acceleration of the base frame that the accelerometer shows."""
-        along = rotation(-yaw - self._model.child_frame.yaw) @ gravity[:2]
-        return sensed_acceleration(*self._sensed, yaw_rate, yaw_acceleration, along)
+        inputs = {**self.inputs, ODOM: odom}
+        return '; '.join(inputs[name].problem() for name in self.sources)
 
     def _fresh(self, name: str, odom: OdometryInput) -> bool:
         if name == CMD_VEL:
-            return self.command.fresh()
+            return self.command.guard.fresh()
         fresh = odom.guard.fresh()  # an IMU knows no speeds
-        return fresh and (name == ODOM or self.imu.fresh())
+        return fresh and (name == ODOM or self.imu.guard.fresh())

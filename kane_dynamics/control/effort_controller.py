@@ -3,65 +3,110 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kane_dynamics.analysis.tracking import FEEDFORWARD
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.rate_limits import EffortRateLimiter
 from kane_dynamics.control.reference import Reference, ReferenceTracker
-from kane_dynamics.control.tracking_law import Gains, tracking_efforts
+from kane_dynamics.control.state_inputs import GuardFactory
+from kane_dynamics.control.tracking_law import Gains, term_alone, tracking_efforts
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.input_monitor import Input, RejectedInput
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
+from kane_dynamics.robot_config.parameters.tables import EffortControllerParameters
 from kane_dynamics.typing import Floats
+
+EXCLUDED = ('inertia', 'coriolis', 'friction')  # gravity: gravity_compensated_joints
+
+
+class SpeedScalingInput(Input):
+    """Newest factor by which trajectories are slowed; 1 where there is none, or it is too old."""
+
+    _newest = 1.0
+
+    def accept(self, message: Any) -> None:
+        """Check a Float64 and keep it."""
+        if not 0.0 <= message.data <= 1.0:  # refuses NaN too
+            reason = f'speed_scaling_factor: need 0 to 1, got {message.data:g}'
+            raise RejectedInput('range', reason)
+        self.guard.admit(0)
+        self._newest = float(message.data)
+
+    def value(self) -> float:
+        """Return the factor that counts now."""
+        return self._newest if self.guard.fresh() else 1.0
 
 
 class EffortController:
-    """The effort law with its reference, gains and limits."""
+    """The effort law with its reference, gains and limits; efforts begin softly."""
 
     LAW: type[EffortLaw] = EffortLaw
 
-    def __init__(self, dynamics: Dynamics, guard: InputMonitor, law: str = FEEDFORWARD) -> None:
+    def __init__(
+        self, dynamics: Dynamics, new_guard: GuardFactory, law: str = FEEDFORWARD
+    ) -> None:
         model = dynamics.model
         self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))
         self._law, self._dynamics = self.LAW(dynamics), dynamics
-        self._follower = ReferenceTracker(self._law.motors, guard)
+        self._follower = ReferenceTracker(self._law.motors, new_guard('reference'))
         self.reference = self._follower.reference
+        self.speed_scaling = SpeedScalingInput(new_guard('speed_scaling_factor'))
+        self.reference.scaling = self.speed_scaling.value
+        self.inputs: dict[str, Input] = {
+            'reference': self.reference,
+            'speed_scaling_factor': self.speed_scaling,
+        }
         self._limit = np.asarray(model.robot.effort_limit)[self._law.motors.v]
         pairs = zip(self.motors, self._limit, strict=True)
         self.unlimited = tuple(name for name, limit in pairs if not 0.0 < limit < np.inf)
         self._default = 'hold_position' if model.mobile else 'hold_gravity'
         self._clamped: set[str] = set()
+        self._rise, self.share = EffortRateLimiter(len(self.motors)), 0.0
 
     @property
     def gravity(self) -> Floats:
         """Return the present gravity in the axes of the model's world, shape (3,) [m/s^2]."""
         return np.asarray(self._dynamics.engine.robot.gravity)
 
-    def configure(self, parameters: InverseDynamicsParameters, p: Floats, d: Floats) -> None:
-        """Take over parameters and gains."""
-        names = parameters.gravity_compensated_joints
-        if missing := [name for name in names if name not in self.motors]:
-            known = list(self.motors)
-            raise InvalidInputError(
-                f'gravity_compensated_joints: no motors {missing}; there are {known}'
-            )
+    def configure(
+        self, parameters: EffortControllerParameters, p: Floats, d: Floats, rate: Floats
+    ) -> None:
+        """Take over parameters, gains, and limits of the change of efforts (0: none)."""
+        self._check('gravity_compensated_joints', parameters.gravity_compensated_joints)
+        excluded: dict[str, list[int]] = {}
+        for term in EXCLUDED:
+            name = f'terms_{term}_excluded_joints'
+            names = getattr(parameters, name)
+            self._check(name.replace('_', '.', 1), names)
+            if names:
+                excluded[term] = [self.motors.index(one) for one in names]
+        self._excluded = excluded
         self._parameters, self._gains = parameters, Gains(p, d)
         if self._law.skid_steer is not None:
             self._law.skid_steer.configure(parameters.base_friction_coefficient)
         action = parameters.timeout_action
         self.timeout_action = self._default if action == 'auto' else action
-        self.reference.guard.max_age = parameters.timeout_reference
         self.reference.ramp = parameters.braking_time
         self.reference.start_tolerance = parameters.reference_start_tolerance
-        self._terms = Terms.of(parameters)
+        self._terms = Terms.of(parameters, parameters.friction_compensation)
+        self._rise.configure(parameters.ramp_time, rate)
+
+    def _check(self, parameter: str, names: tuple[str, ...]) -> None:
+        """Raise InvalidInputError unless a parameter names motors."""
+        if missing := [name for name in names if name not in self.motors]:
+            known = list(self.motors)
+            raise InvalidInputError(f'{parameter}: no motors {missing}; there are {known}')
 
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""
         self._follower.halt()
+        self._rise.reset()
 
     def effort(
         self, time: int, q: Floats, v: Floats, base: BaseState | None = None
@@ -74,7 +119,9 @@ class EffortController:
             return None
         if not np.isfinite(effort).all():
             raise InvalidInputError(f'the efforts are not finite: {effort}')
-        return self._limited(effort)
+        result = self._rise.limited(time, self._limited(effort))
+        self.share = self._rise.share(time)
+        return result
 
     def _wanted(self, time: int, q: Floats, v: Floats, base: BaseState | None) -> Floats | None:
         """Return the efforts of the motors before they are clamped; note those of the drives."""
@@ -103,9 +150,14 @@ class EffortController:
     def tracked(
         self, q: Floats, v: Floats, reference: Reference, base: BaseState | None
     ) -> Efforts:
-        """Return the efforts that follow a reference by the law."""
-        values = q, v, reference, self._terms, self._parameters.feedforward_scale, base
-        return tracking_efforts(self._law, self.follows_by, self._gains, *values)
+        """Return the efforts that follow a reference by the law, without what is left out."""
+        scale, law = self._parameters.feedforward_scale, (self._law, self.follows_by, self._gains)
+        result = tracking_efforts(*law, q, v, reference, self._terms, scale, base)
+        for term, motors in self._excluded.items():
+            if term in self._terms.names:
+                part = term_alone(*law, term, q, v, reference, base, self._terms.coulomb)
+                result.motors[motors] -= scale * part[motors]
+        return result
 
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.enforce_command_limits:

@@ -45,7 +45,7 @@ class Terms:
     coulomb: float = 1.0  # Part of the Coulomb friction at reference speeds that is fed forward
 
     @classmethod
-    def of(cls, parameters: TermsParameters) -> Terms:
+    def of(cls, parameters: TermsParameters, coulomb: float = 1.0) -> Terms:
         """Return what parameters choose."""
         return cls(
             parameters.terms_inertia,
@@ -53,6 +53,7 @@ class Terms:
             parameters.terms_gravity,
             parameters.terms_friction,
             parameters.gravity_compensated_joints,
+            coulomb,
         )
 
     @cached_property

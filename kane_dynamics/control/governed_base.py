@@ -12,38 +12,36 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of
 from kane_dynamics.bases.block import free_components
-from kane_dynamics.control.base_state_input import other_frames, read_command, response
+from kane_dynamics.control.base_state_input import TwistInput, response
 from kane_dynamics.control.effort_law import BaseState, with_base
 from kane_dynamics.control.governor import Governor, GovernorResult, Plan
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import Input, InputMonitor
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats, Indices
 
 
-class ArmTrajectoryPreview:
+class ArmTrajectoryPreview(ReferenceInput):
     """What a JointTrajectory says of the arm from now on."""
 
     def __init__(self, model: RobotModel, guard: InputMonitor, tolerance: float) -> None:
-        self._motors, self.tolerance = Motors(model), tolerance
-        self._input = ReferenceInput(self._motors, guard, self._present)
+        super().__init__(Motors(model), guard, self._measured)
+        self.tolerance = tolerance
         self._state: tuple[Floats, Floats] | None = None
         self._behind, self._before = 0, 0
 
-    def take(self, message: Any) -> bool:
-        """Check a JointTrajectory and keep it; return whether it was accepted."""
-        independent_indices = self._input.take(message)
-        if independent_indices:
-            self._behind = 0
-        return independent_indices
+    def accept(self, message: Any) -> None:
+        """Check a JointTrajectory and keep it."""
+        super().accept(message)
+        self._behind = 0
 
     def reset(self) -> None:
         """Forget the trajectory."""
-        self._input.reset()
+        super().reset()
         self._state = None
 
     def ahead(self, time: int, scaling: float, q: Floats, v: Floats) -> Plan | None:
@@ -52,7 +50,7 @@ class ArmTrajectoryPreview:
             self._behind += round((1.0 - scaling) * max(time - self._before, 0))
         self._before, self._state = time, (q, v)
         played = time - self._behind
-        target = self._input.at(played)
+        target = self.at(played)
         if target is None:
             return None
         gap = self._motors.error(target.motor, target.position, q[target.q_index])
@@ -66,13 +64,13 @@ class ArmTrajectoryPreview:
         """Return q, v and a at times ahead [s]; joints without a trajectory rest."""
         indices, speeds = np.tile(q, (len(times), 1)), np.zeros((2, len(times), len(v)))
         for k, time in enumerate(times.tolist()):
-            target = self._input.at(played + round(time * 1e9))
+            target = self.at(played + round(time * 1e9))
             if target is not None:
                 indices[k, target.q_index] = target.position
                 speeds[:, k, target.v_index] = target.velocity, target.acceleration
         return indices, speeds[0], speeds[1]
 
-    def _present(self, motor: Indices) -> tuple[Floats, Floats, Floats] | None:
+    def _measured(self, motor: Indices) -> tuple[Floats, Floats, Floats] | None:
         """Return the measured motion of some motors."""
         if self._state is None:
             return None
@@ -101,11 +99,13 @@ class GovernedBase:
                 'the governor needs a base on wheels: base_type diff_drive, mecanum, ...'
             )
         base = model.base
-        self.guard, self.arm, self._dynamics = guard, arm, dynamics
+        self.command, self.arm = TwistInput(model, parameters, guard), arm
+        self.inputs: dict[str, Input] = {'cmd_vel': self.command}
+        if arm is not None:
+            self.inputs['arm_trajectory'] = arm
+        self._dynamics = dynamics
         self.newest: GovernorResult | None = None
         self._model, self._frame, self._base = model, model.child_frame, base
-        self._stamped = parameters.base_cmd_vel_stamped
-        self._other_frames = other_frames(model, parameters)
         self._contacts = base_ground_contacts(
             base, friction=parameters.friction_coefficient or None
         )
@@ -116,15 +116,13 @@ class GovernedBase:
             raise InvalidInputError(f'{error}; {where}') from error
         columns = self._contacts.reach.matrix.T
         self._axes = free_components(np.transpose([self._of_frame(x) for x in columns]))
-        self._wanted = STILL
         drive = response(parameters)
         self._governor = Governor(self._contacts, drive, base.driven, base.passive)
         self.configure(parameters)
         self.halt()
 
     def configure(self, parameters: GovernorParameters) -> None:
-        """Take over reserves, limits of the drives, and the age limit."""
-        self.guard.max_age = parameters.timeout_cmd_vel
+        """Take over reserves and limits of the drives."""
         if self.arm is not None:
             self.arm.tolerance = parameters.arm_tolerance
         self._drive = response(parameters)
@@ -136,17 +134,6 @@ class GovernedBase:
         )
         self._governor = self._governor.adjusted(self._drive, margins, parameters.horizon)
 
-    def take(self, message: Any) -> bool:
-        """Check a Twist or TwistStamped and keep it; return whether it was accepted."""
-        try:
-            twist, stamp = read_command(message, self._stamped, self._other_frames)
-            self.guard.admit(stamp)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        self._wanted = twist
-        return True
-
     @property
     def frame(self) -> PlanarFrame:
         """Return the base frame in the root link."""
@@ -155,10 +142,6 @@ class GovernedBase:
     def polygon(self, q: Floats) -> SupportPolygon:
         """Return what the robot stands on."""
         return self._contacts.polygon(q)
-
-    def problem(self) -> str:
-        """Return why there is no command, or ''."""
-        return self.guard.problem()
 
     def halt(self) -> None:
         """Forget the motion: nothing is commanded."""
@@ -169,9 +152,8 @@ class GovernedBase:
 
     def reset(self) -> None:
         """Forget messages, but not how the base moves: it is still to be braked."""
-        self.guard.reset()
-        if self.arm is not None:
-            self.arm.reset()
+        for source in self.inputs.values():
+            source.reset()
         self._forget_rates()
 
     def take_over(self, other: GovernedBase) -> None:
@@ -187,7 +169,7 @@ class GovernedBase:
     def admit(self, time: int, q: Floats, v: Floats) -> Floats:
         """Return the twist of the base frame to command now, shape (3,)."""
         self._differentiate(time, v)
-        target = self._wanted if self.guard.fresh() else STILL
+        target = self.command.twist if self.command.guard.fresh() else STILL
         _, twist = self._frame.child_state(q[:3], v[:3])
         scaling = 1.0 if self.newest is None else self.newest.speed_scaling
         plan = None if self.arm is None else self.arm.ahead(time, scaling, q, v)

@@ -26,13 +26,19 @@ class EffortRateLimiter:
     """Lets efforts grow from zero over a time, and limits how fast each may change."""
 
     def __init__(self, size: int) -> None:
-        self.duration, self.rate = 0.0, np.full(size, np.inf)
+        self._size = size
+        self.configure(0.0, np.zeros(size))
         self.reset()
+
+    def configure(self, duration: float, rate: Floats) -> None:
+        """Take over the time of growth [s] and the limits [N m/s or N/s]; 0: none."""
+        self.duration, self.rate = duration, np.where(rate > 0.0, rate, np.inf)
+        self._free = not duration and not rate.any()
 
     def reset(self) -> None:
         """Restart from zero with the next efforts."""
         self._begin: int | None = None
-        self._last_time, self._last = 0, np.zeros(len(self.rate))
+        self._last_time, self._last = 0, np.zeros(self._size)
 
     def share(self, time: int) -> float:
         """Return how much of the wanted efforts is let through at a time [ns], 0 to 1."""
@@ -46,6 +52,9 @@ class EffortRateLimiter:
         """Return what becomes of the wanted efforts at a time."""
         if self._begin is None:
             self._begin = self._last_time = time
+        if self._free:
+            self._last, self._last_time = effort, max(time, self._last_time)
+            return effort
         passed = max(0, time - self._last_time) * 1e-9
         step = self.rate.copy()
         step[np.isfinite(step)] *= passed

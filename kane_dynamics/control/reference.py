@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kane_dynamics.control.rate_limits import ScaledTime
 from kane_dynamics.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import Input, InputMonitor, RejectedInput
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint, braking
 from kane_dynamics.typing import Floats, Indices
@@ -68,9 +68,10 @@ class Plan:
         return self.motion.at((time - self.start) * 1e-9)
 
 
-class ReferenceInput:
+class ReferenceInput(Input):
     """Newest ``~/reference``: a setpoint or a trajectory, by joint name."""
 
+    periodic = False
     scaling: Callable[[], float]
 
     def __init__(
@@ -80,23 +81,16 @@ class ReferenceInput:
         present: Present = lambda motor: None,
         start_tolerance: float = np.inf,
     ) -> None:
-        self.guard, self.start_tolerance = guard, start_tolerance
+        super().__init__(guard)
+        self.start_tolerance = start_tolerance
         self._motors, self._present = motors, present
         self.scaling, self.ramp = _at_full_pace, 0.5
         self._newest: Plan | None = None
         self._paced: tuple[ScaledTime, float] | None = None
         self._map = NameMap('reference', motors.names)
 
-    def take(self, message: Any) -> bool:
-        """Check a JointTrajectory and keep it; return whether it was accepted."""
-        try:
-            self._take(message)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        return True
-
-    def _take(self, message: Any) -> None:
+    def accept(self, message: Any) -> None:
+        """Check a JointTrajectory and keep it."""
         motor, times, values = self._read(message)
         stamp = nanoseconds(message.header.stamp)
         lasts = float(times[-1])
@@ -133,14 +127,10 @@ class ReferenceInput:
         there = plan.at(time - round(played.lag * 1e9))
         return self._motors.reference(plan.motor, *played.motion(*there))
 
-    def problem(self) -> str:
-        """Return why there is no usable reference, or ''."""
-        return self.guard.problem()
-
     def reset(self) -> None:
         """Forget the newest reference."""
         self._newest, self._paced = None, None
-        self.guard.reset()
+        super().reset()
 
     def _read(self, message: Any) -> tuple[Indices, Floats, list[Floats]]:
         """Return motors, times [s], rows of positions, velocities, accelerations of the points."""

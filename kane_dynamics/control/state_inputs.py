@@ -13,10 +13,11 @@ from scipy.spatial.transform import Rotation
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds, yaw_from_msg
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import Input, InputMonitor, RejectedInput
 from kane_dynamics.messages.planar_frame import PlanarFrame, read_odometry
 from kane_dynamics.robot.body import WORLD
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
 from kane_dynamics.typing import Floats
 
 GuardFactory = Callable[[str], InputMonitor]
@@ -24,35 +25,25 @@ MAX_PARTS = 16
 """Largest number of different senders of joint_states that are merged."""
 
 
-class JointStateInput:
+class JointStateInput(Input):
     """Newest values of all joints, by name."""
 
     def __init__(
         self,
         joints: tuple[str, ...],
         fields: tuple[str, ...],
-        new_guard: GuardFactory,
+        guard: InputMonitor,
         merge: bool = False,
-        topic: str = 'joint_states',
     ) -> None:
+        super().__init__(guard)
         self.values: dict[str, Floats] = {field: np.zeros(len(joints)) for field in fields}
-        self.guard = new_guard(topic)
         self.stamp = 0
-        self._topic, self._joints, self._merge = topic, joints, merge
-        self._new_guard = new_guard
-        self._map = NameMap(topic, joints)
+        self._topic, self._joints, self._merge = guard.name, joints, merge
+        self._map = NameMap(guard.name, joints)
         self._parts: dict[tuple[int, ...], InputMonitor] = {}
 
-    def take(self, message: Any) -> bool:
-        """Check a JointState and keep its values; return whether it was accepted."""
-        try:
-            self._take(message)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        return True
-
-    def _take(self, message: Any) -> None:
+    def accept(self, message: Any) -> None:
+        """Check a JointState and keep its values."""
         names = message.name
         find = self._map.present if self._merge else self._map.all_present
         source, target = find(names)
@@ -78,9 +69,8 @@ class JointStateInput:
         if key not in self._parts:
             if len(self._parts) == MAX_PARTS:
                 raise RejectedInput('unknown', f'{self._topic}: more than {MAX_PARTS} senders')
-            part = self._new_guard(f'{self._topic} of {self._joints[key[0]]}, ...')
-            part.max_age = self.guard.max_age
-            self._parts[key] = part
+            name = f'{self._topic} of {self._joints[key[0]]}, ...'
+            self._parts[key] = self.guard.another(name)
         return self._parts[key]
 
     def problem(self) -> str:
@@ -98,17 +88,17 @@ class JointStateInput:
 
     def reset(self) -> None:
         """Forget all values."""
-        self.guard.reset()
+        super().reset()
         self._parts.clear()
         self.stamp = 0
 
 
-class OdometryInput:
+class OdometryInput(Input):
     """Newest planar base state."""
 
-    def __init__(self, child_frame_id: str, frame: PlanarFrame, new_guard: GuardFactory) -> None:
+    def __init__(self, child_frame_id: str, frame: PlanarFrame, guard: InputMonitor) -> None:
+        super().__init__(guard)
         self.q, self.v = np.zeros(3), np.zeros(3)
-        self.guard = new_guard('odom')
         self._child_frame_id, self._frame = child_frame_id, frame
 
     @property
@@ -116,24 +106,11 @@ class OdometryInput:
         """Return the stamp of the newest message [ns]."""
         return self.guard.stamp
 
-    def take(self, message: Any) -> bool:
-        """Check an Odometry and keep it; return whether it was accepted."""
-        try:
-            pose, twist = read_odometry(message, self._child_frame_id)
-            self.guard.admit(nanoseconds(message.header.stamp))
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
+    def accept(self, message: Any) -> None:
+        """Check an Odometry and keep it."""
+        pose, twist = read_odometry(message, self._child_frame_id)
+        self.guard.admit(nanoseconds(message.header.stamp))
         self.q, self.v = self._frame.root_state(pose, twist)
-        return True
-
-    def problem(self) -> str:
-        """Return why the state cannot be used, or ''."""
-        return self.guard.problem()
-
-    def reset(self) -> None:
-        """Forget the newest message."""
-        self.guard.reset()
 
 
 class MeasuredState:
@@ -142,17 +119,19 @@ class MeasuredState:
     def __init__(
         self,
         model: RobotModel,
-        fields: tuple[str, ...],
-        base_frame_id: str,
-        merge: bool,
+        parameters: DynamicsNodeParameters,
         new_guard: GuardFactory,
-        odom_needed: bool = True,
+        fields: tuple[str, ...] = ('position', 'velocity'),
     ) -> None:
-        self._odom_needed = odom_needed
-        self.joints = JointStateInput(model.joints, fields, new_guard, merge)
+        self._odom_needed = not model.drives
+        merge = parameters.allow_partial_joint_states
+        self.joints = JointStateInput(model.joints, fields, new_guard('joint_states'), merge)
+        self.inputs: dict[str, Input] = {'joint_states': self.joints}
         self.odom: OdometryInput | None = None
         if model.mobile:
-            self.odom = OdometryInput(base_frame_id, model.child_frame, new_guard)
+            frame_id, guard = base_frame(parameters), new_guard('odom')
+            self.odom = OdometryInput(frame_id, model.child_frame, guard)
+            self.inputs['odom'] = self.odom
         self.q, self.v = model.robot.neutral(), np.zeros(model.robot.nv)
         self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
 
@@ -172,53 +151,33 @@ class MeasuredState:
         self.q[:3], self.v[:3] = self.odom.q, self.odom.v
         return max(self.joints.stamp, self.odom.stamp)
 
-    def set_max_age(self, joints: float, odom: float) -> None:
-        """Change the age limits [s]."""
-        self.joints.set_max_age(joints)
-        if self.odom is not None:
-            self.odom.guard.max_age = odom
 
-    def reset(self) -> None:
-        """Forget the newest messages."""
-        self.joints.reset()
-        if self.odom is not None:
-            self.odom.reset()
-
-
-class TiltInput:
+class TiltInput(Input):
     """Newest direction of gravity."""
 
     def __init__(self, model: RobotModel, source: str, prefix: str, guard: InputMonitor) -> None:
         if source == 'odom' and not model.mobile:
             raise InvalidInputError("gravity_source 'odom' needs a base_type other than none")
-        self.source, self.guard = source, guard
+        super().__init__(guard)
+        self.source = source
         self._model, self._prefix = model, prefix
         self._base: Floats | None = None
 
-    def take(self, message: Any) -> bool:
-        """Check an Imu, or read an Odometry that was accepted; return whether it was used."""
+    def accept(self, message: Any) -> None:
+        """Check an Imu, or read an Odometry that was accepted."""
         if self.source == 'odom':
             frame = self._model.child_frame.yaw
             self._base = Rotation.from_euler('z', frame).apply(
                 self._gravity_in(message.pose.pose.orientation)
             )
-            return True
-        try:
-            sensor = base_link(self._model, message.header.frame_id, self._prefix)
-            if message.orientation_covariance[0] == -1.0:
-                raise RejectedInput('missing', 'imu: the message says that it has no orientation')
-            yaw_from_msg('imu', message.orientation)  # a unit quaternion
-            self.guard.admit(nanoseconds(message.header.stamp))
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
+            return
+        sensor = base_link(self._model, message.header.frame_id, self._prefix)
+        if message.orientation_covariance[0] == -1.0:
+            raise RejectedInput('missing', 'imu: the message says that it has no orientation')
+        yaw_from_msg('imu', message.orientation)  # a unit quaternion
+        self.guard.admit(nanoseconds(message.header.stamp))
         turned = np.asarray(sensor.rotation_matrix(), dtype=float)
         self._base = turned @ self._gravity_in(message.orientation)
-        return True
-
-    def problem(self) -> str:
-        """Return why the direction is not known, or ''."""
-        return self.guard.problem()
 
     def gravity(self, q: Floats) -> Floats:
         """Return gravity in the axes of the model's world, shape (3,) [m/s^2]."""
@@ -230,8 +189,7 @@ class TiltInput:
 
     def reset(self) -> None:
         """Forget the newest message."""
-        if self.source != 'odom':
-            self.guard.reset()
+        super().reset()
         self._base = None
 
     def _gravity_in(self, orientation: Any) -> Floats:

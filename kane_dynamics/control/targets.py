@@ -14,19 +14,20 @@ from kane_dynamics.messages.conversions import (
     check_numbers,
     nanoseconds,
 )
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import Input, InputMonitor, RejectedInput
 from kane_dynamics.typing import Floats
 
 AXES = ('x', 'y', 'z')
 
 
-class TargetInput:
+class TargetInput(Input):
     """Newest target of one kind."""
 
     def __init__(
         self, guard: InputMonitor, frame: str, read: Callable[[str, Any], Floats]
     ) -> None:
-        self.guard, self._frame, self._read = guard, frame, read
+        super().__init__(guard)
+        self._frame, self._read = frame, read
         self._value: Floats | None = None
 
     @property
@@ -34,22 +35,12 @@ class TargetInput:
         """Return the newest target, or None where there is none that is fresh."""
         return self._value if self.guard.fresh() else None
 
-    def take(self, message: Any) -> bool:
-        """Check a message and keep its numbers; return whether it was accepted."""
-        name = self.guard.name
-        try:
-            values = message.header.frame_id
-            if values != self._frame:
-                raise RejectedInput(
-                    'frame', f"{name}: need frame_id '{self._frame}', got '{values}'"
-                )
-            value = self._read(name, message)
-            self.guard.admit(nanoseconds(message.header.stamp))
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
+    def accept(self, message: Any) -> None:
+        """Check a message and keep its numbers."""
+        check_frame(self.guard.name, message, self._frame)
+        value = self._read(self.guard.name, message)
+        self.guard.admit(nanoseconds(message.header.stamp))
         self._value = value
-        return True
 
     def near(self, place: Floats, tolerance: float) -> Floats | None:
         """Return the newest pose, or None where there is none that is fresh and near enough."""
@@ -74,14 +65,17 @@ class TargetInput:
         self.guard.reject(reason)
         self._value = None
 
-    def problem(self) -> str:
-        """Return why there is no usable target, or ''."""
-        return self.guard.problem()
-
     def reset(self) -> None:
         """Forget the newest target."""
         self._value = None
-        self.guard.reset()
+        super().reset()
+
+
+def check_frame(name: str, message: Any, frame: str) -> None:
+    """Check that a message has the axes of a frame."""
+    values = message.header.frame_id
+    if values != frame:
+        raise RejectedInput('frame', f"{name}: need frame_id '{frame}', got '{values}'")
 
 
 def read_wrench(name: str, message: Any) -> Floats:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 
 import numpy as np
 
@@ -12,21 +11,21 @@ from kane_dynamics.algorithms.task_space_law import FrameEffort
 from kane_dynamics.analysis.frame_task import frame_place, frame_task
 from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE, to_reference_speeds
 from kane_dynamics.bases.motion_rows import SMALL
-from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, Efforts, with_base
 from kane_dynamics.control.node_dynamics import Dynamics, frame_law, rolling_motion
+from kane_dynamics.control.state_inputs import GuardFactory
 from kane_dynamics.control.targets import TargetInput, read_pose, read_twist
 from kane_dynamics.control.task_space_tracking import REST, FrameMotion, FrameTracking
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
-from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
+from kane_dynamics.robot_config.parameters.tables import EffortControllerParameters
 from kane_dynamics.typing import Floats
 
 _Motion = tuple[Floats, Floats, Floats | None]
 
 
-class FrameTorqueController(ComputedTorqueController):
+class FrameTorqueController(EffortController):
     """Computed torque, or Slotine and Li's law, of a frame, with its targets and limits."""
 
     _posture: Floats | None
@@ -36,22 +35,22 @@ class FrameTorqueController(ComputedTorqueController):
     def __init__(
         self,
         dynamics: Dynamics,
-        guard: InputMonitor,
-        parameters: ComputedTorqueParameters,
-        new_guard: Callable[[str, float], InputMonitor],
+        new_guard: GuardFactory,
+        parameters: EffortControllerParameters,
     ) -> None:
         p = parameters
         if p.law not in (COMPUTED, PASSIVE):
             needed = f"'{COMPUTED}' or '{PASSIVE}'"
             raise InvalidInputError(f"space 'task' needs law {needed}, got '{p.law}'")
-        super().__init__(dynamics, guard, p.law)
-        self._dynamics, self._task = dynamics, p
+        super().__init__(dynamics, new_guard, p.law)
+        self._task = p
         self.reach: FrameEffort | None = None
         odom = p.frame_prefix + p.odom_frame_id
         self.targets = {
-            'pose': TargetInput(new_guard('pose', p.timeout_pose), odom, read_pose),
-            'twist': TargetInput(new_guard('twist', p.timeout_twist), odom, read_twist),
+            'pose': TargetInput(new_guard('pose'), odom, read_pose),
+            'twist': TargetInput(new_guard('twist'), odom, read_twist),
         }
+        self.inputs.update(self.targets)
         self._drives = dynamics.model.v_index(self.drives)
         self._begin_anew()
         self._try(dynamics.model.robot.neutral())
@@ -67,11 +66,12 @@ class FrameTorqueController(ComputedTorqueController):
         pose = frame_place(self._dynamics.engine, self._task.frame, q)
         return np.array([*pose.position(), *pose.rotation.components])
 
-    def take_task(self, parameters: ComputedTorqueParameters) -> None:
-        """Take over gains and time limits of the frame."""
+    def configure(
+        self, parameters: EffortControllerParameters, p: Floats, d: Floats, rate: Floats
+    ) -> None:
+        """Take over parameters; those of the law of joints do not count."""
+        super().configure(parameters, p, d, rate)
         self._task, self._law_of_frame = parameters, None
-        for name, target in self.targets.items():
-            target.guard.max_age = getattr(parameters, f'timeout_{name}')
 
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""

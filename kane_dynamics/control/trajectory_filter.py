@@ -110,7 +110,7 @@ class TrajectoryFilter:
         new_point: Callable[[], Any],
     ) -> None:
         self._planned = PlannedEfforts(dynamics, parameters)
-        self.base = BasePrediction(dynamics.model, parameters, new_guard)
+        self.base = BasePrediction(dynamics.model, parameters, new_guard('cmd_vel'))
         self._parameters, self._new_point = parameters, new_point
 
     def configure(self, parameters: TrajectoryFeedforwardParameters) -> None:
@@ -137,7 +137,7 @@ class TrajectoryFilter:
             )
         plan = None
         if state.odom is not None:
-            plan = self.base.plan(base, time, shift, state.odom)
+            plan = self.base.plan(p.base_motion_source, base, time, shift, state.odom)
         elif base is not None:
             raise InvalidInputError('the trajectory moves a base, and base_type is none')
         q, v, joins, planned = state.q.copy(), state.v.copy(), shift < 0.0, self._planned

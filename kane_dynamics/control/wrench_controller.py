@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from kane_dynamics.analysis.contact_friction import shared_weight, wheel_cones
 from kane_dynamics.analysis.frame_task import frame_place
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import GuardFactory
 from kane_dynamics.control.targets import TargetInput, read_pose, read_twist, read_wrench
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
-from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 from kane_dynamics.typing import Floats
@@ -26,7 +24,7 @@ class WrenchController:
         self,
         dynamics: Dynamics,
         parameters: WrenchControlParameters,
-        new_guard: Callable[[str, float], InputMonitor],
+        new_guard: GuardFactory,
     ) -> None:
         model, p = dynamics.model, parameters
         self.motors = model.motors
@@ -34,9 +32,9 @@ class WrenchController:
         self._v = model.v_index(model.motors)
         odom = p.frame_prefix + p.odom_frame_id
         local = p.frame_prefix + p.frame if p.axes == 'frame' else odom
-        self.wrench = TargetInput(new_guard('wrench', p.timeout_wrench), local, read_wrench)
-        self.pose = TargetInput(new_guard('pose', p.timeout_pose), odom, read_pose)
-        self.twist = TargetInput(new_guard('twist', p.timeout_twist), local, read_twist)
+        self.wrench = TargetInput(new_guard('wrench'), local, read_wrench)
+        self.pose = TargetInput(new_guard('pose'), odom, read_pose)
+        self.twist = TargetInput(new_guard('twist'), local, read_twist)
         self.inputs = {'wrench': self.wrench, 'pose': self.pose, 'twist': self.twist}
         self._law: WrenchControl | None = None
         self.halt()
@@ -46,8 +44,6 @@ class WrenchController:
         """Take over parameters; errors as for the class."""
         self._made(parameters, self._robot.neutral())  # what is wrong, is said now
         self._parameters, self._law = parameters, None
-        for name, source in self.inputs.items():
-            source.guard.max_age = getattr(parameters, f'timeout_{name}')
 
     def halt(self) -> None:
         """Begin anew with the next state: no effort is out."""
@@ -55,12 +51,6 @@ class WrenchController:
         self._posture: Floats | None = None
         self._held: Floats | None = None
         self.refused, self.margin = '', np.inf
-
-    def reset(self) -> None:
-        """Forget the targets, too."""
-        for source in self.inputs.values():
-            source.reset()
-        self.halt()
 
     def effort(self, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the motors, or None where the output shall be silent."""

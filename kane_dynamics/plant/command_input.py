@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import EventInput, RejectedInput
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.robot_source import RobotModel
+from kane_dynamics.typing import Floats, Indices
 
 
-class CommandInput:
+class CommandInput(EventInput):
     """Checks effort commands and hands them to the plant."""
 
     def __init__(
         self,
-        model: RobotModel,
+        plant: Plant,
         command_joints: tuple[str, ...],
         hardware_joints: tuple[str, ...] = (),
     ) -> None:
+        super().__init__('effort command')
+        self._plant, model = plant, plant.model
         names = tuple(model.robot.velocity_names)
-        self.guard = InputMonitor('effort command', float('inf'), now=lambda: 0)
         self.stamp = 0
         self._map = NameMap('effort command', names)
         self._ordered = command_joints or model.motors
@@ -31,52 +32,32 @@ class CommandInput:
         self._packed = NameMap('hardware command', hardware_joints)
         self._hardware = model.v_index(hardware_joints)
 
-    def take(self, message: Any, plant: Plant, now: int, since: int, lockstep: bool) -> bool:
-        """Check a JointState and apply its efforts; return whether it was accepted."""
-        try:
-            source, target = self._map.none_unknown(message.name)
-            effort = field_values('effort command', 'effort', message.effort, message.name, source)
-            self._check_stamp(nanoseconds(message.header.stamp), now, since, lockstep)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        plant.command(target, effort)
-        self.stamp = nanoseconds(message.header.stamp)
-        self.guard.note(0)
-        return True
+    def accept(self, message: Any, now: int, since: int, lockstep: bool) -> None:
+        """Check a JointState and apply its efforts."""
+        source, target = self._map.none_unknown(message.name)
+        effort = field_values('effort command', 'effort', message.effort, message.name, source)
+        stamp = nanoseconds(message.header.stamp)
+        self._check_stamp(stamp, now, since, lockstep)
+        self._apply(target, effort, stamp)
 
-    def take_packed(self, message: Any, plant: Plant, now: int, since: int) -> bool:
-        """Check a hardware's JointState and apply its efforts; return whether it was accepted."""
-        try:
-            source, target = self._packed.all_present(message.name)
-            names = [message.name[i] for i in source]
-            written = np.flatnonzero(~np.isnan(message.effort))
-            effort = field_values('hardware command', 'effort', message.effort, names, written)
-            self._check_stamp(nanoseconds(message.header.stamp), now, since, False)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        plant.command(self._hardware[target[written]], effort)
-        self.stamp = 0
-        self.guard.note(0)
-        return True
+    def accept_packed(self, message: Any, now: int, since: int) -> None:
+        """Check a hardware's JointState and apply its efforts."""
+        source, target = self._packed.all_present(message.name)
+        names = [message.name[i] for i in source]
+        written = np.flatnonzero(~np.isnan(message.effort))
+        effort = field_values('hardware command', 'effort', message.effort, names, written)
+        self._check_stamp(nanoseconds(message.header.stamp), now, since, False)
+        self._apply(self._hardware[target[written]], effort)
 
-    def take_array(self, message: Any, plant: Plant) -> bool:
-        """Check a Float64MultiArray and apply its efforts; return whether it was accepted."""
-        try:
-            every = np.arange(len(self._order))
-            effort = field_values('commands', 'data', message.data, self._ordered, every)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        plant.command(self._order, effort)
-        self.stamp = 0
-        self.guard.note(0)
-        return True
+    def accept_array(self, message: Any) -> None:
+        """Check a Float64MultiArray and apply its efforts."""
+        every = np.arange(len(self._order))
+        effort = field_values('commands', 'data', message.data, self._ordered, every)
+        self._apply(self._order, effort)
 
-    def problem(self) -> str:
-        """Return '': without commands the robot moves freely."""
-        return ''
+    def _apply(self, target: Indices, effort: Floats, stamp: int = 0) -> None:
+        self._plant.command(target, effort)
+        self.stamp = stamp
 
     @staticmethod
     def _check_stamp(stamp: int, now: int, since: int, lockstep: bool) -> None:

@@ -21,7 +21,7 @@ from kane_dynamics.control.base_state_input import (
     read_command,
     response,
 )
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import EventInput
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
@@ -31,11 +31,11 @@ _ROOT = PlanarFrame()
 NANO = 1_000_000_000
 
 
-class VelocityDrives:
+class VelocityDrives(EventInput):
     """The drives of one base."""
 
     def __init__(self, model: RobotModel, parameters: SimulatorParameters) -> None:
-        self.guard = InputMonitor('cmd_vel', float('inf'), now=lambda: 0)
+        super().__init__('cmd_vel')
         self._frame, self._gain = model.child_frame, parameters.base_drive_gain
         self._stamped = parameters.base_cmd_vel_stamped
         self._other_frames = other_frames(model, parameters)
@@ -53,17 +53,11 @@ class VelocityDrives:
         self._followed.reset()
         self._followed.begin(0, np.zeros(3))
 
-    def take(self, message: Any, time: int) -> bool:
-        """Check a Twist or TwistStamped and follow it from a time [ns] on; return whether."""
-        try:
-            twist, _ = read_command(message, self._stamped, self._other_frames)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
+    def accept(self, message: Any, time: int) -> None:
+        """Check a Twist or TwistStamped and follow it from a time [ns] on."""
+        twist, _ = read_command(message, self._stamped, self._other_frames)
         self._followed.command(time, twist)
         self._until = time + self._lasts
-        self.guard.note(0)
-        return True
 
     def effort(self, q: Floats, time: int, step: int) -> Floats:
         """Return the efforts of base and steering in a step [ns] from a time [ns] on, (nv,)."""
@@ -80,7 +74,3 @@ class VelocityDrives:
         effort[:3] = self._gain * _ROOT.root_velocity(q[:3], following.twist)
         effort[speeds] = self._gain * (following.angles - q[indices]) / seconds
         return effort
-
-    def problem(self) -> str:
-        """Return '': without a command the base stands."""
-        return ''

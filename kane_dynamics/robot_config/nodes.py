@@ -19,13 +19,13 @@ class NodeEntry(NamedTuple):
 
 NODES = {
     'kane_inverse_dynamics': NodeEntry(
-        'inverse_dynamics_node:InverseDynamicsNode',
+        'effort_controller_node:EffortControllerNode',
         'inverse_dynamics',
         'Turns joint_states, odom and ~/reference into the efforts of wheels and arm.',
         _EFFORT,
     ),
     'kane_computed_torque': NodeEntry(
-        'computed_torque_node:ComputedTorqueNode',
+        'effort_controller_node:EffortControllerNode',
         'computed_torque',
         'Follows ~/reference by computed torque, by passivity or by feed-forward and PD.',
         _EFFORT,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -13,9 +15,9 @@ from std_srvs.srv import Trigger
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
+from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.messages.contact_messages import (
@@ -23,20 +25,19 @@ from kane_dynamics.ros.messages.contact_messages import (
     payload_in_words,
     wrench_message,
 )
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.qos import STATE
 from kane_dynamics.typing import Floats
-
-Prepared = tuple[ContactObserver, JointStateInput]
 
 
 class ContactObserverNode(DynamicsNode):
     """Publishes external efforts, the wrench on a link and a collision flag."""
 
-    def __init__(self, **options: Any) -> None:
+    needed = ('tilt', 'efforts')
+
+    def __init__(self, name: str = 'kane_contact_observer', **options: Any) -> None:
         self._observer: ContactObserver | None = None
-        self._efforts: JointStateInput | None = None
-        super().__init__('kane_contact_observer', ContactObserverParameters, **options)
+        super().__init__(name, **options)
         self._external = self.create_lifecycle_publisher(JointState, '~/external_effort', STATE)
         self._wrench = self.create_lifecycle_publisher(WrenchStamped, '~/wrench', STATE)
         self._covariance = self.create_lifecycle_publisher(
@@ -48,28 +49,21 @@ class ContactObserverNode(DynamicsNode):
 
     # model and parameters
 
-    def joint_fields(self) -> tuple[str, ...]:
-        """Read positions and velocities; efforts are needed of observed joints only."""
-        return ('position', 'velocity')
-
-    def prepare(self, dynamics: Dynamics) -> Prepared:
+    def prepare(self, dynamics: Dynamics) -> tuple[ContactObserver, Mapping[str, Input]]:
         """Make what depends on the robot: the observer, and the input of its efforts."""
         p = self.parameters
         observer = ContactObserver(dynamics, p)
-        declare_for_each(self, ContactObserverParameters, '<joint>', observer.joints)
+        declare_for_each(self, self._table, '<joint>', observer.joints)
         self._configure(observer)
-        topic = 'efforts of joint_states'
+        guard = self.new_guard('efforts of joint_states', 'joint_states')
         efforts = JointStateInput(
-            observer.joints, ('effort',), self._effort_guard, p.allow_partial_joint_states, topic
+            observer.joints, ('effort',), guard, p.allow_partial_joint_states
         )
-        return observer, efforts
+        return observer, {'efforts': efforts}
 
-    def _effort_guard(self, name: str) -> Any:
-        return self.new_guard(name, self.parameters.timeout_joint_states)
-
-    def take(self, dynamics: Dynamics, prepared: Prepared) -> None:
+    def take(self, dynamics: Dynamics, prepared: ContactObserver) -> None:
         """Use the observer of a new model."""
-        self._observer, self._efforts = prepared
+        self._observer = prepared
 
     def _configure(self, observer: ContactObserver) -> None:
         numbers = [
@@ -82,29 +76,16 @@ class ContactObserverNode(DynamicsNode):
         """Take over changed gains, thresholds and noise."""
         if self._observer is not None:
             self._configure(self._observer)
-        if self._efforts is not None:
-            self._efforts.set_max_age(self.parameters.timeout_joint_states)
 
     # the loop
 
-    def subscribe(self) -> None:
-        """Nothing more to listen to."""
-
     def _on_joint_states(self, message: JointState) -> None:
-        if self._efforts is not None:
-            self._efforts.take(message)
+        self._on_message('efforts', message)
         super()._on_joint_states(message)
-
-    def state_problem(self) -> str:
-        """Return why the measured state or the efforts cannot be used, or ''."""
-        problem = super().state_problem()
-        return problem or (self._efforts.problem() if self._efforts is not None else '')
 
     def forget(self) -> None:
         """Drop measured state and external efforts."""
         super().forget()
-        if self._efforts is not None:
-            self._efforts.reset()
         self.state_lost()
 
     def state_lost(self) -> None:
@@ -117,8 +98,8 @@ class ContactObserverNode(DynamicsNode):
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish what is felt of others."""
-        observer, efforts = self._observer, self._efforts
-        if observer is None or efforts is None:
+        observer, efforts = self._observer, self.inputs['efforts']
+        if observer is None or not isinstance(efforts, JointStateInput):
             return
         if not observer.update(efforts.stamp, q, v, efforts.values['effort']):
             return
@@ -134,36 +115,31 @@ class ContactObserverNode(DynamicsNode):
 
     # services
 
-    def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+    def _answer(self, response: Trigger.Response, call: Callable[[ContactObserver], str]) -> Any:
+        """Answer with the words of a call of the observer, or why it could not be."""
         try:
             if self._observer is None:
-                response.message = 'no model'
-                return response
-            self._observer.start_estimate()
-            response.success, response.message = True, 'move the arm, then finish'
+                raise InvalidInputError('no model')
+            response.message, response.success = call(self._observer), True
         except KaneDynamicsError as error:
             response.message = str(error)
         return response
 
+    def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        def start(observer: ContactObserver) -> str:
+            observer.start_estimate()
+            return 'move the arm, then finish'
+
+        return self._answer(response, start)
+
     def _on_finish(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        try:
-            if self._observer is None:
-                response.message = 'no model'
-                return response
-            response.message = payload_in_words(self._observer.finish_estimate())
-            response.success = True
-        except KaneDynamicsError as error:
-            response.message = str(error)
-        return response
+        return self._answer(response, lambda one: payload_in_words(one.finish_estimate()))
 
     # diagnostics
 
     def statuses(self) -> dict[str, Any]:
         """Return the shared components and the efforts."""
-        return {**super().statuses(), 'efforts': self._efforts_status}
-
-    def _efforts_status(self) -> Status:
-        return input_status(self._efforts)
+        return {**super().statuses(), 'efforts': partial(self.status_of, 'efforts')}
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Warn of collisions."""

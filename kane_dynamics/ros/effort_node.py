@@ -11,7 +11,6 @@ from std_srvs.srv import SetBool, Trigger
 
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import WARN, Status
 from kane_dynamics.ros.messages.effort_output import EffortOutput, joint_topic
@@ -24,8 +23,8 @@ ON_THE_WAY = 0.01
 class EffortNode(DynamicsNode):
     """A node whose output are efforts of all motors, or silence."""
 
-    def __init__(self, name: str, table: type[DynamicsNodeParameters], **options: Any) -> None:
-        super().__init__(name, table, **options)
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
         self._output = EffortOutput(self, self.parameters.joint_topics)
         self._enabled = True
         self.create_service(SetBool, '~/enable', self._on_enable)
@@ -41,11 +40,12 @@ class EffortNode(DynamicsNode):
     def halt(self) -> None:
         """Forget the motion: no effort is out."""
 
-    # the loop
+    def forget(self) -> None:
+        """Drop what inputs have, and the motion."""
+        super().forget()
+        self.halt()
 
-    def joint_fields(self) -> tuple[str, ...]:
-        """Read positions and velocities."""
-        return ('position', 'velocity')
+    # the loop
 
     def _on_model(self, dynamics: Dynamics) -> None:
         """Refuse a model whose joints cannot have the topics that are asked for."""

@@ -53,10 +53,8 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
 def node_class(name: str) -> Callable[..., Any]:
     """Return the class of a node by the name of its executable."""
     module, _, local = NODES[name].path.partition(':')
-    made: Callable[..., Any] = getattr(
-        importlib.import_module(f'kane_dynamics.ros.{module}'), local
-    )
-    return made
+    kind = getattr(importlib.import_module(f'kane_dynamics.ros.{module}'), local)
+    return partial(kind, name)
 
 
 def ros_missing(name: str) -> bool:

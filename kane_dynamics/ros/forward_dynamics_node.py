@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,25 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import kane_dynamics as kd
-from kane_dynamics.control.base_state_input import BaseMotionInput
 from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.tables import ForwardDynamicsParameters
 from kane_dynamics.robot_config.robot_source import base_frame
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
+from kane_dynamics.ros.base_node import DynamicsNode
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.messages.simulator_output import ConstraintMessage
-from kane_dynamics.ros.qos import LATEST, STATE
-from kane_dynamics.ros.velocity_controlled_base import VelocityControlledBaseNode
+from kane_dynamics.ros.qos import STATE
 from kane_dynamics.typing import Floats
 
 
-class ForwardDynamicsNode(VelocityControlledBaseNode):
+class ForwardDynamicsNode(DynamicsNode):
     """Publishes the accelerations and constraint forces that the measured efforts cause."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__('kane_forward_dynamics', ForwardDynamicsParameters, **options)
-        self._effort_input: JointStateInput | None = None
+    needed = ('tilt', 'effort')
+
+    def __init__(self, name: str = 'kane_forward_dynamics', **options: Any) -> None:
+        super().__init__(name, **options)
         self._from_topic = self.parameters.effort_source == 'topic'
         self._worst_residual = 0.0
         self._joint_message = JointTrajectory(points=[JointTrajectoryPoint()])
@@ -46,21 +45,20 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
         """Read positions and velocities, and efforts unless they have a topic of their own."""
         return ('position', 'velocity') if self._from_topic else ('position', 'velocity', 'effort')
 
-    def prepare(self, dynamics: Dynamics) -> tuple[JointStateInput | None, BaseMotionInput | None]:
-        """Return the input of the efforts, if they have their own topic, and that of the base."""
-        source = None
-        if self._from_topic:
-            motors = dynamics.model.motors
-            source = JointStateInput(motors, ('effort',), self.effort_guard, topic='effort')
-        return source, self.new_driven_base(dynamics)
+    def prepare(
+        self, dynamics: Dynamics
+    ) -> tuple[JointStateInput | None, Mapping[str, JointStateInput]]:
+        """Return the input of the efforts, if they have their own topic."""
+        if not self._from_topic:
+            return None, {}
+        source = JointStateInput(dynamics.model.motors, ('effort',), self.new_guard('effort'))
+        return source, {'effort': source}
 
-    def take(
-        self, dynamics: Dynamics, prepared: tuple[JointStateInput | None, BaseMotionInput | None]
-    ) -> None:
+    def take(self, dynamics: Dynamics, prepared: JointStateInput | None) -> None:
         """Use a new model: inputs, index tables, messages."""
         model = dynamics.model
         self._model, self._dynamics = model, dynamics
-        self._effort_input, self._driven_base = prepared
+        self._effort_input = prepared
         self._effort_v = model.v_index(model.motors if self._from_topic else model.joints)
         self._tau = np.zeros(model.robot.nv)
         self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
@@ -71,46 +69,10 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
         self._base_message.header.frame_id = base_frame(self.parameters)
         self._constraint_message = ConstraintMessage(dynamics.engine.labels)
 
-    def parameters_changed(self) -> None:
-        """Take over changed time limits."""
-        super().parameters_changed()
-        if self._effort_input is not None:
-            self._effort_input.set_max_age(self.parameters.timeout_effort)
-
-    def timed_inputs(self) -> dict[str, InputMonitor]:
-        """Return the shared guards and that of ~/effort."""
-        source = self._effort_input
-        return super().timed_inputs() | ({'timeout.effort': source.guard} if source else {})
-
-    def effort_guard(self, name: str) -> Any:
-        """Return a guard with the age limit of ~/effort."""
-        return self.new_guard(name, self.parameters.timeout_effort)
-
     def subscribe(self) -> None:
-        """Listen to the efforts if they have a topic of their own, and to a driven base."""
-        super().subscribe()
+        """Listen to the efforts if they have a topic of their own."""
         if self._from_topic:
-            subscription = self.create_subscription(
-                JointState, '~/effort', self._on_effort, LATEST
-            )
-            self.local('subscription', subscription)
-
-    def _on_effort(self, message: JointState) -> None:
-        if self._effort_input is not None:
-            self._effort_input.take(message)
-
-    def state_problem(self) -> str:
-        """Return why the state or the efforts cannot be used, or ''."""
-        problem = super().state_problem()
-        if not problem and self._effort_input is not None:
-            problem = self._effort_input.problem()
-        return problem
-
-    def forget(self) -> None:
-        """Drop measured state and efforts."""
-        super().forget()
-        if self._effort_input is not None:
-            self._effort_input.reset()
+            self.listen(JointState, '~/effort')
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish what the measured efforts cause in the present state."""
@@ -131,11 +93,10 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
 
     def _motion(self, stamp: int, q: Floats, v: Floats) -> kd.Motion:
         """Return what efforts, and drives that take velocities, cause."""
-        moved, state = self._driven_base, self.state
-        if moved is None or state is None or state.odom is None:
-            return self._dynamics.engine.forward_dynamics(q, v, self._tau)
-        down = np.asarray(self._dynamics.engine.robot.gravity)
-        base = moved.at(max(stamp, self.get_clock().now().nanoseconds), state.odom, down)
+        now, engine = max(stamp, self.get_clock().now().nanoseconds), self._dynamics.engine
+        base = self.base_state(now, np.asarray(engine.robot.gravity))
+        if base is None:
+            return engine.forward_dynamics(q, v, self._tau)
         return driven_motion(self._dynamics, q, v, self._tau, base.acceleration)
 
     def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
@@ -165,7 +126,7 @@ class ForwardDynamicsNode(VelocityControlledBaseNode):
     def _effort_status(self) -> Status:
         if not self._from_topic:
             return Status(OK, 'from joint_states')
-        return input_status(self._effort_input)
+        return self.status_of('effort')
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Warn if the measured velocities violate the constraints."""

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -16,13 +16,12 @@ from visualization_msgs.msg import MarkerArray
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.tables import GovernorParameters
+from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, input_status
-from kane_dynamics.ros.qos import COMMAND, LATEST, STATE
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
 
 BRAKING_PERIOD = 0.02
@@ -32,8 +31,8 @@ BRAKING_PERIOD = 0.02
 class GovernorNode(DynamicsNode):
     """Lets a command of the base through as far as reserves are kept."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__('kane_governor', GovernorParameters, **options)
+    def __init__(self, name: str = 'kane_governor', **options: Any) -> None:
+        super().__init__(name, **options)
         self._governed: GovernedBase | None = None
         self._moving, self._sent, self._wall = False, 0, 0.0
         self._kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
@@ -42,17 +41,14 @@ class GovernorNode(DynamicsNode):
         self._forces = self.create_lifecycle_publisher(JointState, '~/contact_forces', STATE)
         self._markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', STATE)
 
-    def joint_fields(self) -> tuple[str, ...]:
-        """Read positions and velocities."""
-        return ('position', 'velocity')
-
-    def prepare(self, dynamics: Dynamics) -> GovernedBase:
+    def prepare(self, dynamics: Dynamics) -> tuple[GovernedBase, Mapping[str, Input]]:
         """Make the governor of a robot."""
         p, arm = self.parameters, None
         if p.arm_trajectory_topic:
-            guard = self.new_guard('arm_trajectory', math.inf)
+            guard = self.new_guard('arm_trajectory', '')
             arm = ArmTrajectoryPreview(dynamics.model, guard, p.arm_tolerance)
-        return GovernedBase(dynamics, p, self.new_guard('cmd_vel', p.timeout_cmd_vel), arm)
+        governed = GovernedBase(dynamics, p, self.new_guard('cmd_vel'), arm)
+        return governed, governed.inputs
 
     def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
         """Use the governor of a new model."""
@@ -65,25 +61,11 @@ class GovernorNode(DynamicsNode):
         if self._governed is not None:
             self._governed.configure(self.parameters)
 
-    def timed_inputs(self) -> dict[str, InputMonitor]:
-        """Return the shared guards and that of the command."""
-        governed = self._governed
-        local = {} if governed is None else {'timeout.cmd_vel': governed.guard}
-        return super().timed_inputs() | local
-
     def subscribe(self) -> None:
         """Listen to the command that is wanted."""
-        self._listen(self._kind, 'cmd_vel_in', self._on_command, LATEST)
+        self.listen(self._kind, 'cmd_vel_in', name='cmd_vel')
         if topic := self.parameters.arm_trajectory_topic:
-            self._listen(JointTrajectory, topic, self._on_trajectory, COMMAND)
-
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        if self._governed is not None and self._governed.arm is not None:
-            self._governed.arm.take(message)
-
-    def _on_command(self, message: Any) -> None:
-        if self._governed is not None:
-            self._governed.take(message)
+            self.listen(JointTrajectory, topic, COMMAND, name='arm_trajectory')
 
     def forget(self) -> None:
         """Drop measured state and command."""
@@ -157,10 +139,10 @@ class GovernorNode(DynamicsNode):
         return {**super().statuses(), 'cmd_vel_in': self._command_status}
 
     def _command_status(self) -> Status:
+        status = self.status_of('cmd_vel')
         if self._governed is None:
-            return input_status(None)
-        status = input_status(self._governed)
-        waits = self._governed.problem()
+            return status
+        waits = self._governed.command.problem()
         return Status(WARN, f'{waits}: standing', status.values) if waits else status
 
     def output_status(self, values: dict[str, object]) -> Status:

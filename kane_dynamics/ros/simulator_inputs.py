@@ -14,15 +14,14 @@ from sensor_msgs.msg import JointState
 import kane_dynamics as kd
 from kane_dynamics.algebra.pose import log
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.control.targets import read_pose
+from kane_dynamics.control.targets import check_frame, read_pose
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import NameMap, check_numbers, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.input_monitor import EventInput, RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.robot import WORLD
 from kane_dynamics.robot.state import as_pose
 from kane_dynamics.robot_config.parameters.tables import DeviceParameters
-from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
 from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
@@ -32,44 +31,33 @@ LOST = 5.0  # periods without a pose after which the coupler lets go
 _NANO = 1e-9
 
 
-class DeviceInput:
+class DeviceInput(EventInput):
     """Checks poses of the device and lets the coupler act on the plant."""
+
+    wrenches: CouplerWrenches
 
     def __init__(self, plant: Plant, parameters: DeviceParameters, frame: str) -> None:
         p, robot = parameters, plant.model.robot
         robot.moving_body(p.device_link)
-        self.guard = InputMonitor('device pose', float('inf'), now=lambda: 0)
+        super().__init__('device pose')
         self._plant, self._link, self._frame = plant, p.device_link, frame
         checked = (p.device_own_damping, p.device_period) if p.device_period else (None, None)
         self._coupler = VirtualCoupler(p.device_stiffness, p.device_damping, *checked)
         self._period = p.device_period or plant.period * _NANO
         self._before: tuple[Floats, int] | None = None
 
-    def take(self, message: Any) -> CouplerWrenches | None:
-        """Check a PoseStamped and let its wrench act until the next one; return the wrenches."""
-        try:
-            values = message.header.frame_id
-            if values != self._frame:
-                reason = f"device pose: need frame_id '{self._frame}', got '{values}'"
-                raise RejectedInput('frame', reason)
-            pose = read_pose('device pose', message)
-            twist = self._twist(pose, nanoseconds(message.header.stamp))
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return None
-        self.guard.note(0)
+    def accept(self, message: Any) -> None:
+        """Check a PoseStamped and let its `wrenches` act until the next one."""
+        check_frame('device pose', message, self._frame)
+        pose = read_pose('device pose', message)
+        twist = self._twist(pose, nanoseconds(message.header.stamp))
         robot, simulation = self._plant.model.robot, self._plant.simulation
         kinematics = kd.forward_kinematics(robot, simulation.q, simulation.v)
         local = kinematics.pose(self._link)
         place = np.array([*local.position(), *local.rotation.components])
         moves = np.asarray(kinematics.jacobian(self._link)) @ simulation.v
-        wrenches = self._coupler.wrenches(place, moves, pose, twist)
-        self._plant.push(self._link, wrenches.on_frame, LOST * self._period)
-        return wrenches
-
-    def problem(self) -> str:
-        """Return '': without a device nobody pulls."""
-        return ''
+        self.wrenches = self._coupler.wrenches(place, moves, pose, twist)
+        self._plant.push(self._link, self.wrenches.on_frame, LOST * self._period)
 
     def _twist(self, pose: Floats, stamp: int) -> Floats:
         """Return (omega, v) in the axes of the device, from this pose and the one before."""
@@ -106,14 +94,13 @@ class CouplerTopics:
             self._input = DeviceInput(plant, self._parameters, self._frame)
 
     def _on_pose(self, message: PoseStamped) -> None:
-        wrenches = self._input.take(message) if self._input is not None else None
-        if wrenches is None:
+        if self._input is None or not self._input.take(message):
             return
         answer, turned = self._message, message.pose.orientation
         answer.header.stamp = message.header.stamp
         rotation = (turned.w, turned.x, turned.y, turned.z)
         R = kd.Pose.from_rotation_and_position(rotation, (0.0, 0.0, 0.0)).rotation_matrix()
-        tau, f = (R @ part for part in wrenches.on_device.reshape(2, 3))
+        tau, f = (R @ part for part in self._input.wrenches.on_device.reshape(2, 3))
         for vector, numbers in ((answer.wrench.torque, tau), (answer.wrench.force, f)):
             vector.x, vector.y, vector.z = numbers.tolist()
         self._wrench.publish(answer)
@@ -128,78 +115,54 @@ class CouplerTopics:
 WRENCH_NAMES = ('torque.x', 'torque.y', 'torque.z', 'force.x', 'force.y', 'force.z')
 
 
-class WrenchInput:
+class WrenchInput(EventInput):
     """Checks wrenches and hands them to the plant."""
 
-    def __init__(self, model: RobotModel, prefix: str) -> None:
-        self.guard = InputMonitor('external wrench', float('inf'), now=lambda: 0)
-        self._prefix = prefix
-        frames = model.robot.frames
+    def __init__(self, plant: Plant, prefix: str, duration: Callable[[], float]) -> None:
+        super().__init__('external wrench')
+        self._plant, self._prefix, self._duration = plant, prefix, duration
+        frames = plant.model.robot.frames
         self._links = {name for name, frame in frames.items() if frame.body != WORLD}
 
-    def take(self, message: Any, plant: Plant, duration: float) -> bool:
-        """Check a WrenchStamped and let it act; return whether it was accepted."""
-        try:
-            link = message.header.frame_id
-            name = link.removeprefix(self._prefix)
-            if name not in self._links or not link.startswith(self._prefix):
-                known = sorted(self._prefix + other for other in self._links)
-                raise RejectedInput(
-                    'frame', f"external wrench: no moving link '{link}'; there are {known}"
-                )
-            torque, force = message.wrench.torque, message.wrench.force
-            parts = [torque.x, torque.y, torque.z, force.x, force.y, force.z]
-            wrench = np.array(parts, dtype=float)
-            check_numbers('external wrench', wrench, WRENCH_NAMES)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
-        plant.push(name, wrench, duration)
-        self.guard.note(0)
-        return True
-
-    def problem(self) -> str:
-        """Return '': without wrenches nothing pushes."""
-        return ''
+    def accept(self, message: Any) -> None:
+        """Check a WrenchStamped and let it act."""
+        link = message.header.frame_id
+        name = link.removeprefix(self._prefix)
+        if name not in self._links or not link.startswith(self._prefix):
+            known = sorted(self._prefix + other for other in self._links)
+            reason = f"external wrench: no moving link '{link}'; there are {known}"
+            raise RejectedInput('frame', reason)
+        torque, force = message.wrench.torque, message.wrench.force
+        parts = [torque.x, torque.y, torque.z, force.x, force.y, force.z]
+        wrench = np.array(parts, dtype=float)
+        check_numbers('external wrench', wrench, WRENCH_NAMES)
+        self._plant.push(name, wrench, self._duration())
 
 
-class StateInput:
+class StateInput(EventInput):
     """Checks states and sets them on the plant."""
 
-    def __init__(self, model: RobotModel) -> None:
-        self.guard = InputMonitor('set_state', float('inf'), now=lambda: 0)
-        robot = model.robot
+    def __init__(self, plant: Plant) -> None:
+        super().__init__('set_state')
+        self._plant, robot = plant, plant.model.robot
         names = tuple(name for name in robot.velocity_names if name in robot.coordinate_names)
         self._map = NameMap('set_state', names)
-        self._q, self._v = model.q_index(names), model.v_index(names)
+        self._q, self._v = plant.model.q_index(names), plant.model.v_index(names)
 
-    def take(self, message: Any, plant: Plant) -> bool:
-        """Check a JointState and go on from it; return whether it was accepted."""
-        simulation = plant.simulation
+    def accept(self, message: Any) -> None:
+        """Check a JointState and go on from it."""
+        simulation, names = self._plant.simulation, message.name
         q, v = np.array(simulation.q), np.zeros(len(simulation.v))
-        try:
-            source, target = self._map.none_unknown(message.name)
-            names = message.name
-            q[self._q[target]] = field_values(
-                'set_state', 'position', message.position, names, source
+        source, target = self._map.none_unknown(names)
+        q[self._q[target]] = field_values('set_state', 'position', message.position, names, source)
+        if len(message.velocity):
+            v[self._v[target]] = field_values(
+                'set_state', 'velocity', message.velocity, names, source
             )
-            if len(message.velocity):
-                v[self._v[target]] = field_values(
-                    'set_state', 'velocity', message.velocity, names, source
-                )
-            plant.set_state(q, v)
-        except RejectedInput as rejection:
-            self.guard.reject(rejection)
-            return False
+        try:
+            self._plant.set_state(q, v)
         except KaneDynamicsError as error:
-            self.guard.reject(RejectedInput('constraint', f'set_state: {error}'))
-            return False
-        self.guard.note(0)
-        return True
-
-    def problem(self) -> str:
-        """Return '': the simulator has a state of its own."""
-        return ''
+            raise RejectedInput('constraint', f'set_state: {error}') from error
 
 
 class SimulatorInputs:
@@ -223,17 +186,15 @@ class SimulatorInputs:
     def prepare(self, plant: Plant) -> None:
         """Listen for a plant."""
         self._plant = plant
-        self._wrenches = WrenchInput(plant.model, self._prefix)
-        self._states = StateInput(plant.model)
+        self._wrenches = WrenchInput(plant, self._prefix, self._duration)
+        self._states = StateInput(plant)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
-        if self._plant is not None and self._wrenches is not None:
-            self._wrenches.take(message, self._plant, self._duration())
+        if self._wrenches is not None:
+            self._wrenches.take(message)
 
     def _on_set_state(self, message: JointState) -> None:
-        if self._plant is None or self._states is None:
-            return
-        if self._states.take(message, self._plant):
+        if self._states is not None and self._states.take(message):
             self._on_state()
 
     def wrench_status(self) -> Status:

@@ -56,8 +56,8 @@ LOOK_PERIOD = 0.2
 class SimulatorNode(ClockFromZero):
     """Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__('kane_simulator', **options)
+    def __init__(self, name: str = 'kane_simulator', **options: Any) -> None:
+        super().__init__(name, **options)
         self.parameters = declare(self, SimulatorParameters)
         self.plant: Plant | None = None
         self._commands: CommandInput | None = None
@@ -176,7 +176,7 @@ class SimulatorNode(ClockFromZero):
             else Plant(dynamics, self.parameters, initial)
         )
         self._commands = CommandInput(
-            model, self.parameters.command_joints, self.parameters.hardware_joints
+            self.plant, self.parameters.command_joints, self.parameters.hardware_joints
         )
         self._outside.prepare(self.plant)
         self._coupler.prepare(self.plant)
@@ -205,7 +205,7 @@ class SimulatorNode(ClockFromZero):
             return
         lockstep = self.parameters.lockstep
         now, since = (self._stamp, self._first_stamp) if lockstep else self._since(self.plant)
-        if not self._commands.take(message, self.plant, now, since, lockstep):
+        if not self._commands.take(message, now, since, lockstep):
             return
         if self._commands.stamp == self._stamp:
             self._account.delay(time.perf_counter() - self._published_at)
@@ -222,11 +222,11 @@ class SimulatorNode(ClockFromZero):
 
     def _on_hardware(self, message: JointState) -> None:
         if self.plant is not None and self._commands is not None:
-            self._commands.take_packed(message, self.plant, *self._since(self.plant))
+            self._commands.attempt(self._commands.accept_packed, message, *self._since(self.plant))
 
     def _on_array(self, message: Float64MultiArray) -> None:
-        if self.plant is not None and self._commands is not None:
-            self._commands.take_array(message, self.plant)
+        if self._commands is not None:
+            self._commands.attempt(self._commands.accept_array, message)
 
     def _on_cmd_vel(self, message: Any) -> None:
         if self.plant is not None and self.plant.drives is not None:

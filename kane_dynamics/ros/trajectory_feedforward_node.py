@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -24,12 +24,11 @@ from kane_dynamics.control.trajectory_filter import (
     TrajectoryFilter,
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
+from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.ros.action_proxy import ActionProxy, Responses
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.qos import COMMAND, LATEST
+from kane_dynamics.ros.qos import COMMAND
 from kane_dynamics.ros.runtime import try_import
 from kane_dynamics.typing import Floats
 
@@ -38,10 +37,10 @@ def take_waiting(subscriptions: Iterable[Any]) -> None:
     """Call back what waits at subscriptions, oldest first: an age is that of the newest then."""
     for subscription in subscriptions:
         with subscription.handle:
-            while independent_indices := subscription.handle.take_message(
+            while waiting := subscription.handle.take_message(
                 subscription.msg_type, subscription.raw
             ):
-                subscription.callback(independent_indices[0])
+                subscription.callback(waiting[0])
 
 
 RESPONSES = Responses(
@@ -103,8 +102,8 @@ LOOK_PERIOD = 0.05
 class TrajectoryFeedforwardNode(DynamicsNode):
     """Fills the efforts of trajectories and passes them on to a controller."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__('kane_trajectory_feedforward', TrajectoryFeedforwardParameters, **options)
+    def __init__(self, name: str = 'kane_trajectory_feedforward', **options: Any) -> None:
+        super().__init__(name, **options)
         self._filter: TrajectoryFilter | None = None
         self._count = TrajectoryCount()
         target = self.parameters.controller
@@ -121,15 +120,10 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     # model and parameters
 
-    def joint_fields(self) -> tuple[str, ...]:
-        """Read positions and velocities."""
-        return ('position', 'velocity')
-
-    def prepare(self, dynamics: Dynamics) -> TrajectoryFilter:
+    def prepare(self, dynamics: Dynamics) -> tuple[TrajectoryFilter, Mapping[str, Input]]:
         """Make what fills the trajectories of a robot."""
-        return TrajectoryFilter(
-            dynamics, self.parameters, lambda name: self.new_guard(name, 0.0), JointTrajectoryPoint
-        )
+        result = TrajectoryFilter(dynamics, self.parameters, self.new_guard, JointTrajectoryPoint)
+        return result, {'cmd_vel': result.base}
 
     def take(self, dynamics: Dynamics, prepared: TrajectoryFilter) -> None:
         """Fill the trajectories of a new model; what was for the old one is given up."""
@@ -142,11 +136,6 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         """Take over changed terms, spacing and limits."""
         if self._filter is not None:
             self._filter.configure(self.parameters)
-
-    def timed_inputs(self) -> dict[str, InputMonitor]:
-        """Return the shared guards and that of the command of the base."""
-        local = {} if self._filter is None else {'timeout.cmd_vel': self._filter.base.guard}
-        return super().timed_inputs() | local
 
     # the loop
 
@@ -161,11 +150,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         p = self.parameters
         if p.base_type != 'none':
             kind = TwistStamped if p.base_cmd_vel_stamped else Twist
-            self._listen(kind, 'cmd_vel', self._on_command, LATEST)
-
-    def _on_command(self, message: Any) -> None:
-        if self._filter is not None:
-            self._filter.base.take(message)
+            self.listen(kind, 'cmd_vel')
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._newest is not None:
@@ -228,7 +213,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _check_state(self) -> None:
         """Raise InvalidInputError without a measured state; what waits on the wire counts."""
-        take_waiting(self.inputs)  # filling has kept the callbacks from it
+        take_waiting(self.subscriptions_of_inputs)  # filling has kept the callbacks from it
         if problem := self.state_problem():
             raise InvalidInputError(problem)
 
@@ -257,8 +242,6 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         """Drop measured state and command, and what is being filled."""
         super().forget()
         self._give_up()
-        if self._filter is not None:
-            self._filter.base.reset()
 
     # ending
 

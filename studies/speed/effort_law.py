@@ -21,7 +21,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 
 CALLS = 2000
 PRESETS = Path(__file__).resolve().parents[2] / 'config'
@@ -43,7 +43,7 @@ class Caller:
 
     def __init__(self, preset: str, compiled: str) -> None:
         file = str(PRESETS / f'{preset}.yaml')
-        self.node = InverseDynamicsNode(
+        self.node = EffortControllerNode(
             cli_args=['--ros-args', '--params-file', file],
             parameter_overrides=[Parameter('compiled', value=compiled)],
         )

@@ -17,8 +17,7 @@ from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import RobotParameters, SimulatorParameters
 from kane_dynamics.robot_config.robot_source import build_model
-from kane_dynamics.ros.messages.diagnostics import OK, WARN
-from kane_dynamics.ros.messages.steering_status import steering_status
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, steering_status
 
 
 def chosen(kind, **changes):

@@ -11,12 +11,16 @@ from rclpy.parameter import Parameter
 from ros_bench import domain_id
 
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.ros.computed_torque_node import ComputedTorqueNode
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.trajectory_feedforward_node import TrajectoryFeedforwardNode
 from kane_dynamics.ros.wrench_control_node import WrenchControlNode
 
 pytestmark = pytest.mark.ros
+
+
+class ComputedTorque(EffortControllerNode):
+    def __init__(self, **options):
+        super().__init__('kane_computed_torque', **options)
 
 
 @pytest.fixture(scope='module')
@@ -46,8 +50,8 @@ def node(context, request):
     ('node', 'name', 'value', 'words'),
     [
         ((TrajectoryFeedforwardNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
-        ((InverseDynamicsNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
-        ((ComputedTorqueNode, {}), 'terms.inertia_excluded_joints', ['nonsense'], 'nonsense'),
+        ((EffortControllerNode, {}), 'gravity_compensated_joints', ['nonsense'], 'nonsense'),
+        ((ComputedTorque, {}), 'terms.inertia_excluded_joints', ['nonsense'], 'nonsense'),
         ((WrenchControlNode, {'frame': 'rod'}), 'stiffness', [-1.0] * 6, '>= 0'),
     ],
     indirect=['node'],
@@ -65,8 +69,8 @@ def test_a_value_that_a_node_cannot_take_over_is_refused_with_a_reason(node, nam
 
 NODES = [
     (TrajectoryFeedforwardNode, {}),
-    (InverseDynamicsNode, {}),
-    (ComputedTorqueNode, {}),
+    (EffortControllerNode, {}),
+    (ComputedTorque, {}),
     (WrenchControlNode, {'frame': 'rod'}),
 ]
 
@@ -80,7 +84,7 @@ def test_whatever_taking_over_raises_leaves_the_old_values_in_force(node, monkey
     assert not answer.successful
     assert answer.reason == 'a tenth is too short'
     assert node.parameters.timeout_joint_states == old
-    assert node.timed_inputs()['timeout.joint_states'].max_age == old
+    assert node.inputs['joint_states'].guard.max_age == old
 
 
 def raises_for_a_tenth(node):
@@ -133,7 +137,7 @@ CARRIES = {
 }
 
 
-@pytest.mark.parametrize('node', [(InverseDynamicsNode, CARRIES)], indirect=True)
+@pytest.mark.parametrize('node', [(EffortControllerNode, CARRIES)], indirect=True)
 @pytest.mark.parametrize(('mass', 'arm'), [(1e6, 0.5), (1.0, 1e9)])
 def test_a_payload_that_no_pose_holds_is_refused(node, mass, arm):
     """Grams for kilograms went to the motors within 0.3 s."""

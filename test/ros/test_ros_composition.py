@@ -19,7 +19,7 @@ from ros_bench import START_TIMEOUT, domain_id
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.demo.figures import Answer, LoopLog, motor_efforts
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.runtime import spin, without_arguments
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
@@ -57,7 +57,7 @@ def test_simulator_and_controller_share_a_process_and_a_thread():
 
     start = {'initial_positions.hinge': 1.5707963, 'step_size': 0.005}
     simulator = SimulatorNode(**options(**start))
-    controller = InverseDynamicsNode(**options(use_sim_time=True, timeout_action='hold_gravity'))
+    controller = EffortControllerNode(**options(use_sim_time=True, timeout_action='hold_gravity'))
     assert controller.get_fully_qualified_name() == '/cell/kane_inverse_dynamics'
     applied, end = [], time.monotonic() + START_TIMEOUT
 

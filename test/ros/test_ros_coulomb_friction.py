@@ -75,12 +75,11 @@ def test_a_frame_that_stands_makes_up_for_no_friction():
     dynamics = law._dynamics
     p = from_preset('nonholonomic', ComputedTorqueParameters, space='task', frame='tool_link')
 
-    def guards(name, age):
-        return InputMonitor(name, age, lambda: 10**12)
+    def guard(name):
+        return InputMonitor(name, 0.5, lambda: 10**12)
 
-    controller = FrameTorqueController(dynamics, guards('reference', 0.5), p, guards)
-    n = len(model.motors)
-    controller.configure(p, np.zeros(n), np.zeros(n))
+    controller = FrameTorqueController(dynamics, guard, p)
+    controller.configure(p, *np.zeros((3, len(model.motors))))
     q = model.robot.neutral()
     q[model.q_index(('arm_2_joint', 'arm_3_joint', 'arm_4_joint'))] = 0.6, -0.8, 0.5
     v = np.zeros(model.robot.nv)

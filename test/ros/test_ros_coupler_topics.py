@@ -63,7 +63,8 @@ def message(position, wxyz=(1.0, 0.0, 0.0, 0.0), frame='odom', stamp=0):
 def test_the_link_is_pulled_to_the_device(plant):
     hand, turned, R = place(plant)
     source = device(plant)
-    found = source.take(message(hand + (0.02, 0.0, 0.0), turned))
+    assert source.take(message(hand + (0.02, 0.0, 0.0), turned))
+    found = source.wrenches
     assert_allclose(found.on_frame[3:], R.T @ (6.0, 0.0, 0.0), rtol=0, atol=1e-12)
     assert plant.pushed == (LINK,)
     left_alone = new_plant()
@@ -79,22 +80,24 @@ def test_the_speed_is_that_between_two_poses(plant):
     source = device(plant)
     source.take(message(hand, turned, stamp=100 * MS))
     ahead = hand + np.array([0.002, 0.0, 0.0])
-    found = source.take(message(ahead, turned, stamp=110 * MS))  # 0.2 m/s
+    assert source.take(message(ahead, turned, stamp=110 * MS))  # 0.2 m/s
+    found = source.wrenches
     expected = 300.0 * 0.002 + 4.0 * 0.2
     assert_allclose(R @ found.on_frame[3:], (expected, 0.0, 0.0), rtol=0, atol=1e-9)
-    late = source.take(message(ahead, turned, stamp=200 * MS))  # no speed after a break
+    assert source.take(message(ahead, turned, stamp=200 * MS))  # no speed after a break
+    late = source.wrenches
     assert_allclose(R @ late.on_frame[3:], (0.6, 0.0, 0.0), rtol=0, atol=1e-9)
 
 
 def test_poses_that_are_refused(plant):
     hand, turned, _ = place(plant)
     source = device(plant)
-    assert source.take(message(hand, turned, frame='map')) is None
-    assert source.take(message((np.nan, 0.0, 0.0), turned)) is None
-    assert source.take(message(hand, (0.0, 0.0, 0.0, 0.0))) is None
-    assert source.take(message(hand, turned, stamp=20 * MS)) is not None
-    assert source.take(message(hand, turned, stamp=10 * MS)) is None
-    assert source.take(message(hand, turned, stamp=30 * MS)) is not None
+    assert not source.take(message(hand, turned, frame='map'))
+    assert not source.take(message((np.nan, 0.0, 0.0), turned))
+    assert not source.take(message(hand, (0.0, 0.0, 0.0, 0.0)))
+    assert source.take(message(hand, turned, stamp=20 * MS))
+    assert not source.take(message(hand, turned, stamp=10 * MS))
+    assert source.take(message(hand, turned, stamp=30 * MS))
     report = source.guard.report()
     assert report.rejected == {'frame': 2, 'nan': 1, 'order': 1}
     assert report.accepted == 2

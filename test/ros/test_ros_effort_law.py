@@ -350,8 +350,9 @@ def command(names, effort, stamp=0):
 
 
 def test_command_by_name_may_name_a_part_and_the_base(rolling):
-    plant, source = plant_of(rolling), CommandInput(rolling, ())
-    assert source.take(command(['arm_1_joint', 'base_x'], [3.0, 5.0]), plant, 0, 0, False)
+    plant = plant_of(rolling)
+    source = CommandInput(plant, ())
+    assert source.take(command(['arm_1_joint', 'base_x'], [3.0, 5.0]), 0, 0, False)
     plant.advance(1)
     assert plant.applied[rolling.robot.velocity_index('arm_1_joint')] == 3.0
     assert plant.applied[0] == 5.0
@@ -368,16 +369,18 @@ def test_command_by_name_may_name_a_part_and_the_base(rolling):
     ],
 )
 def test_bad_command_is_not_applied(rolling, message, kind):
-    plant, source = plant_of(rolling), CommandInput(rolling, ())
-    assert not source.take(message, plant, 0, 0, False)
+    plant = plant_of(rolling)
+    source = CommandInput(plant, ())
+    assert not source.take(message, 0, 0, False)
     plant.advance(1)
     assert not plant.applied.any()
     assert source.guard.report().rejected == {kind: 1}
 
 
 def test_command_with_an_old_stamp_is_not_applied(rolling):
-    plant, source = plant_of(rolling), CommandInput(rolling, ())
-    judged = (plant, 200_000_000, 100_000_000, False)
+    plant = plant_of(rolling)
+    source = CommandInput(plant, ())
+    judged = (200_000_000, 100_000_000, False)
     assert not source.take(command(['arm_1_joint'], [1.0], stamp=50_000_000), *judged)
     assert source.take(command(['arm_1_joint'], [1.0], stamp=150_000_000), *judged)
     assert source.take(command(['arm_1_joint'], [1.0], stamp=10**18), *judged)  # wall clock
@@ -386,8 +389,9 @@ def test_command_with_an_old_stamp_is_not_applied(rolling):
 
 
 def test_lockstep_takes_only_the_answer_to_the_last_state(rolling):
-    plant, source = plant_of(rolling), CommandInput(rolling, ())
-    judged = (plant, 4_000_000, 3_000_000, True)  # published twice, with two stamps
+    plant = plant_of(rolling)
+    source = CommandInput(plant, ())
+    judged = (4_000_000, 3_000_000, True)  # published twice, with two stamps
     for stamp in (0, 2_999_999, 4_000_001):
         assert not source.take(command(['arm_1_joint'], [1.0], stamp=stamp), *judged)
     assert source.guard.report().rejected == {'order': 3}
@@ -397,12 +401,12 @@ def test_lockstep_takes_only_the_answer_to_the_last_state(rolling):
 
 def test_plain_array_follows_command_joints(rolling):
     plant = plant_of(rolling)
-    source = CommandInput(rolling, ('arm_2_joint', 'wheel_left_joint'))
-    assert source.take_array(SimpleNamespace(data=array('d', [1.0, 2.0])), plant)
+    source = CommandInput(plant, ('arm_2_joint', 'wheel_left_joint'))
+    assert source.attempt(source.accept_array, SimpleNamespace(data=array('d', [1.0, 2.0])))
     plant.advance(1)
     assert plant.applied[rolling.robot.velocity_index('wheel_left_joint')] == 2.0
-    assert not source.take_array(SimpleNamespace(data=array('d', [1.0])), plant)
-    assert not source.take_array(SimpleNamespace(data=array('d', [np.nan, 1.0])), plant)
+    assert not source.attempt(source.accept_array, SimpleNamespace(data=array('d', [1.0])))
+    assert not source.attempt(source.accept_array, SimpleNamespace(data=array('d', [np.nan, 1.0])))
     assert source.guard.report().rejected == {'short': 1, 'nan': 1}
 
 
@@ -411,18 +415,19 @@ NAMES = ['gripper', 'wheel_left_joint', 'arm_1_joint', 'arm_2_joint']  # arm_1 t
 
 
 def test_hardware_commands_are_packed_and_nan_is_no_command(rolling):
-    plant, source = plant_of(rolling), CommandInput(rolling, (), HARDWARE)
+    plant = plant_of(rolling)
+    source = CommandInput(plant, (), HARDWARE)
     place = rolling.robot.velocity_index
-    assert source.take_packed(command(NAMES, [2.0, 3.0], stamp=10**18), plant, 0, 0)
+    assert source.attempt(source.accept_packed, command(NAMES, [2.0, 3.0], stamp=10**18), 0, 0)
     plant.advance(1)
     assert plant.applied[place('wheel_left_joint')] == 2.0
     assert plant.applied[place('arm_2_joint')] == 3.0
     assert np.count_nonzero(plant.applied) == 2
-    assert source.take_packed(command(NAMES, [np.nan, 4.0]), plant, 0, 0)
+    assert source.attempt(source.accept_packed, command(NAMES, [np.nan, 4.0]), 0, 0)
     plant.advance(1)
     assert plant.applied[place('wheel_left_joint')] == 2.0  # until it times out
     assert plant.applied[place('arm_2_joint')] == 4.0
-    assert source.take_packed(command(NAMES, [np.nan, np.nan]), plant, 0, 0)
+    assert source.attempt(source.accept_packed, command(NAMES, [np.nan, np.nan]), 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -439,8 +444,9 @@ def test_hardware_commands_are_packed_and_nan_is_no_command(rolling):
     ],
 )
 def test_bad_hardware_command_is_not_applied(rolling, message, kind):
-    plant, source = plant_of(rolling), CommandInput(rolling, (), HARDWARE)
-    assert not source.take_packed(message, plant, 200, 100)
+    plant = plant_of(rolling)
+    source = CommandInput(plant, (), HARDWARE)
+    assert not source.attempt(source.accept_packed, message, 200, 100)
     plant.advance(1)
     assert not plant.applied.any()
     assert source.guard.report().rejected == {kind: 1}
@@ -448,7 +454,7 @@ def test_bad_hardware_command_is_not_applied(rolling, message, kind):
 
 def test_hardware_joints_must_exist(rolling):
     with pytest.raises(NameNotFoundError, match='elbow'):
-        CommandInput(rolling, (), ('elbow',))
+        CommandInput(plant_of(rolling), (), ('elbow',))
 
 
 def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():

@@ -54,6 +54,6 @@ def test_nodes_that_share_a_process_are_named(capsys):
 @pytest.mark.parametrize('name', NODES)
 def test_each_node_is_made_by_the_class_of_its_name(name):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
-    made = node_class(name)
+    made = node_class(name).func
     assert NODES[name].path == f'{made.__module__.rpartition(".")[2]}:{made.__name__}'
     assert made.__name__.endswith('Node')

@@ -49,14 +49,14 @@ def test_a_gentle_command_passes_and_a_stale_one_stops_the_base():
     base = governed(clock)
     q, v = at_rest(base)
     assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
-    assert base.problem()
-    assert base.take(command(0.05, rate=0.1))
-    assert base.problem() == ''
+    assert base.command.problem()
+    assert base.command.take(command(0.05, rate=0.1))
+    assert base.command.problem() == ''
     assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.1])
     clock.forward(0.6)
     assert_allclose(base.admit(clock.node, q, v), np.zeros(3), atol=1e-12)
-    assert not base.take(command(np.nan))
-    assert base.guard.report().rejected == {'nan': 1}
+    assert not base.command.take(command(np.nan))
+    assert base.command.guard.report().rejected == {'nan': 1}
 
 
 def test_a_rough_command_is_let_through_step_by_step():
@@ -65,7 +65,7 @@ def test_a_rough_command_is_let_through_step_by_step():
     q, v = at_rest(base)
     sent = []
     for _ in range(5):
-        assert base.take(command(1.5))
+        assert base.command.take(command(1.5))
         sent.append(base.admit(clock.node, q, v)[0])
         clock.forward(0.05)
         v[:1] = sent[-1]  # the base follows at once
@@ -88,27 +88,27 @@ def test_a_stop_passes_after_a_command_with_a_stamp_ahead():
     clock = FakeClock()
     base = governed(clock)
     q, v = at_rest(base)
-    assert base.take(stamped(clock, 0.05, ahead=0.4))
+    assert base.command.take(stamped(clock, 0.05, ahead=0.4))
     assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.0])
     clock.forward(0.05)
-    assert base.take(stamped(clock, 0.0, ahead=-0.04))
+    assert base.command.take(stamped(clock, 0.0, ahead=-0.04))
     assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
     for ahead in (-100.0, 100.0):  # of no time, of any frame
-        assert base.take(stamped(clock, 0.05))
-        assert base.take(stamped(clock, 0.0, ahead, 'map'))
+        assert base.command.take(stamped(clock, 0.05))
+        assert base.command.take(stamped(clock, 0.0, ahead, 'map'))
         assert_allclose(base.admit(clock.node, q, v), np.zeros(3))
         clock.forward(0.05)
-    assert base.guard.report().rejected == {}
+    assert base.command.guard.report().rejected == {}
 
 
 def test_a_command_in_the_axes_of_another_frame_is_refused():
     clock = FakeClock()
     base = governed(clock)
     for frame in ('', 'base_footprint', 'base_link', 'teleop_twist_joy'):
-        assert base.take(stamped(clock, 0.05, frame=frame)), frame
+        assert base.command.take(stamped(clock, 0.05, frame=frame)), frame
     for frame in ('map', 'odom', 'wheel_left_link', 'tool_link'):
-        assert not base.take(stamped(clock, 0.05, frame=frame)), frame
-    assert base.guard.report().rejected == {'frame': 4}
+        assert not base.command.take(stamped(clock, 0.05, frame=frame)), frame
+    assert base.command.guard.report().rejected == {'frame': 4}
 
 
 def test_what_no_differential_drive_can_do_is_not_sent():
@@ -116,7 +116,7 @@ def test_what_no_differential_drive_can_do_is_not_sent():
     base = governed(clock)
     q, v = at_rest(base)
     message = command(0.05, y=0.5)
-    assert base.take(message)
+    assert base.command.take(message)
     assert_allclose(base.admit(clock.node, q, v), [0.05, 0.0, 0.0])
     assert base.newest.limit == 'reach along y'
 
@@ -129,7 +129,7 @@ def test_the_picture_is_that_of_the_motion():
     picture = base.picture(q, v)
     assert_allclose(sum(one.normal for one in picture.contacts.values()), weight)
     assert picture.use == pytest.approx(0.0, abs=1e-9)
-    assert base.take(command(0.1))
+    assert base.command.take(command(0.1))
     base.admit(clock.node, q, v)
     pulls = [one.longitudinal for one in base.picture(q, v).contacts.values()]
     gain = 0.1 / 0.05  # of the lag: all of the command, below the limit of 2 m/s^2
@@ -234,7 +234,7 @@ def driving(clock, speed=1.0):
     base = governed(clock, friction_coefficient=MU, base_acceleration_limit=(0.0, 0.0, 0.0))
     q, v = at_rest(base)
     v[0] = speed
-    assert base.take(command(speed))
+    assert base.command.take(command(speed))
     assert_allclose(base.admit(clock.node, q, v), [speed, 0.0, 0.0])
     return base, q, v
 
@@ -267,7 +267,7 @@ def test_a_base_goes_on_from_its_measured_twist_after_a_gap():
         base.brake(0.05)
     v[0] = 0.6
     clock.forward(0.15)
-    assert base.take(command(1.0))
+    assert base.command.take(command(1.0))
     again = base.admit(clock.node, q, v)[0]
     assert 0.6 < again <= 0.6 + LIMIT * 0.05 + 1e-9
 

@@ -121,7 +121,7 @@ def test_dead_source_is_noticed_although_simulated_time_stands(clock):
 
 
 def test_report_counts_and_forgets_only_what_was_reported(clock):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'))
     source.take(full(clock))
     source.take(full(clock, names=('a', 'b')))
     source.take(full(clock, position=[1.0, np.nan, 2.0]))
@@ -133,9 +133,9 @@ def test_report_counts_and_forgets_only_what_was_reported(clock):
 
 
 def test_states_after_one_with_a_stamp_ahead_count(clock):
-    joints = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
-    parts = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name), merge=True)
-    odom = OdometryInput('base_link', PlanarFrame(), lambda name: guard_of(clock, name))
+    joints = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'))
+    parts = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'), merge=True)
+    odom = OdometryInput('base_link', PlanarFrame(), guard_of(clock, 'odom'))
     for ahead in (0.09, 0.0):
         clock.forward(0.01)
         assert joints.take(full(clock, age=-ahead)) and parts.take(full(clock, age=-ahead))
@@ -145,7 +145,7 @@ def test_states_after_one_with_a_stamp_ahead_count(clock):
 
 
 def test_joint_values_by_name(clock):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'))
     assert source.take(full(clock, names=('c', 'x', 'a', 'b')))
     assert_allclose(source.values['position'], [3.0, 4.0, 1.0])
     assert_allclose(source.values['velocity'], [-3.0, -4.0, -1.0])
@@ -164,7 +164,7 @@ def test_joint_values_by_name(clock):
     ],
 )
 def test_rejected_joint_states_change_nothing(clock, broken):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name))
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'))
     source.take(full(clock))
     before = {k: v.copy() for k, v in source.values.items()}
     stamp = source.stamp
@@ -176,7 +176,7 @@ def test_rejected_joint_states_change_nothing(clock, broken):
 
 
 def test_parts_are_merged_where_allowed(clock):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name), merge=True)
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'), merge=True)
     assert source.take(full(clock, names=('a', 'b')))
     assert "['c']" in source.problem()
     assert source.take(full(clock, names=('c',), scale=5.0))
@@ -185,7 +185,7 @@ def test_parts_are_merged_where_allowed(clock):
 
 
 def test_each_merged_part_must_be_fresh(clock):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name), merge=True)
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'), merge=True)
     source.take(full(clock, names=('a', 'b')))
     source.take(full(clock, names=('c',)))
     clock.forward(0.08)
@@ -195,14 +195,14 @@ def test_each_merged_part_must_be_fresh(clock):
 
 
 def test_message_about_other_joints_is_no_part(clock):
-    source = JointStateInput(JOINTS, FIELDS, lambda name: guard_of(clock, name), merge=True)
+    source = JointStateInput(JOINTS, FIELDS, guard_of(clock, 'joint_states'), merge=True)
     source.take(full(clock, names=('x', 'y')))
     assert "['a', 'b', 'c']" in source.problem()
 
 
 def test_odometry_gives_the_root_link(clock):
     frame = PlanarFrame(0.3, 0.0, 0.0)
-    source = OdometryInput('base_link', frame, lambda name: guard_of(clock, name, 0.25))
+    source = OdometryInput('base_link', frame, guard_of(clock, 'odom', 0.25))
     message = odometry('base_link', clock.node, pose=(1.3, 2.0), twist=(0.5, 0.6, 2.0))
     assert source.take(message)
     assert_allclose(source.q, [1.0, 2.0, 0.0])

@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Float64
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.messages.effort_output import JointTopics, joint_topic
 
@@ -46,7 +46,7 @@ def test_a_node_refuses_a_model_with_such_a_joint(bench, joint_topics):
         'compiled': 'never',
         'joint_topics': joint_topics,
     }
-    node = InverseDynamicsNode(
+    node = EffortControllerNode(
         context=bench.context,
         parameter_overrides=[Parameter(name, value=value) for name, value in chosen.items()],
     )

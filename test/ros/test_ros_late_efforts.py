@@ -15,14 +15,14 @@ from ros_models import PENDULUM_URDF
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 
 pytestmark = pytest.mark.ros
 TIMEOUT = 0.3  # [s] of joint_states; a busy machine takes a part of it
 LATE = 1.3 * TIMEOUT
 
 
-class Busy(InverseDynamicsNode):
+class Busy(EffortControllerNode):
     """A node whose processor others have for a while."""
 
     delay = 0.0

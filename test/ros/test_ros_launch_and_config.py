@@ -14,6 +14,7 @@ import pytest
 import yaml
 from ros_models import flat
 
+from kane_dynamics.control.effort_controller import EXCLUDED
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.spec import Spec, matching_spec
 from kane_dynamics.robot_config.parameters.tables import (
@@ -196,8 +197,11 @@ def test_every_parameter_is_read_somewhere(node):
     folder = ROOT / 'kane_dynamics'
     source = '\n'.join(p.read_text() for p in folder.rglob('*.py'))
     fields = {spec.field for spec in specs_of(node) if spec.mark != '<joint>'}
-    built = ('timeout_pose', 'timeout_twist')  # f'timeout_{name}'
-    assert {f for f in fields if not re.search(rf"['.]{f}\b", source)} <= {*built}
+    limits = {f'timeout_{name}' for name in re.findall(r"guard\('(\w+)'\)", source)}
+    limits.add('timeout_imu')  # new_guard(IMU)
+    built = {f'terms_{term}_excluded_joints' for term in EXCLUDED}
+    unread = {f for f in fields if not re.search(rf"['.]{f}\b", source)}
+    assert unread <= limits | built
 
 
 def test_documentation_and_types_are_those_of_the_files():
@@ -219,47 +223,20 @@ def test_a_parameter_stands_once_in_the_documentation():
 def test_documentation_names_every_topic_of_the_node(node):
     folder = ROOT / 'kane_dynamics' / 'ros'
     own = (folder / NODES[node].path.replace(':', '.py:').split(':')[0]).read_text()
-    with_efforts = 'base_node', 'effort_node', 'effort_output'
-    helpers = {
-        'kane_inverse_dynamics': (
-            *with_efforts,
-            'velocity_controlled_base',
-            'robot_description_manager',
-            'diagnostics',
-        ),
-        'kane_computed_torque': (
-            *with_efforts,
-            'inverse_dynamics_node',
-            'velocity_controlled_base',
-            'robot_description_manager',
-            'diagnostics',
-        ),
-        'kane_forward_dynamics': (
-            'base_node',
-            'velocity_controlled_base',
-            'robot_description_manager',
-            'diagnostics',
-        ),
-        'kane_wrench_control': (*with_efforts, 'robot_description_manager', 'diagnostics'),
-        'kane_contact_observer': ('base_node', 'robot_description_manager', 'diagnostics'),
-        'kane_governor': ('base_node', 'robot_description_manager', 'diagnostics'),
-        'kane_trajectory_feedforward': ('base_node', 'robot_description_manager', 'diagnostics'),
-        'kane_simulator': (
-            'simulator_output',
-            'coupler_topics',
-            'robot_description_manager',
-            'diagnostics',
-        ),
-    }
+    shared = ('base_node', 'input_node', 'robot_description_manager', 'diagnostics')
+    if node == 'kane_simulator':
+        shared = ('simulator_output', 'simulator_inputs', *shared[2:])
+    elif '(EffortNode)' in own:
+        shared += ('effort_node', 'effort_output')
     files = {path.stem: path for path in folder.rglob('*.py')}
-    source = own + ''.join(files[name].read_text() for name in helpers[node])
+    source = own + ''.join(files[name].read_text() for name in shared)
     makers = (
         'create_publisher',
         'create_lifecycle_publisher',
         'create_subscription',
         'create',
         'create_service',
-        '_listen',
+        'listen',
     )
     topics = set()
     for call in ast.walk(ast.parse(source.replace('from __future__ import annotations', ''))):

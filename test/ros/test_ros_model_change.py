@@ -22,7 +22,7 @@ from std_srvs.srv import SetBool
 
 import kane_dynamics as kd
 from kane_dynamics.ros import runtime
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 pytestmark = pytest.mark.ros
@@ -194,7 +194,7 @@ def test_without_a_compiler_there_is_one_clear_error(bench, tmp_path, monkeypatc
         assert bench.terminate(process) == 0
 
 
-@pytest.mark.parametrize('kind', [InverseDynamicsNode, SimulatorNode])
+@pytest.mark.parametrize('kind', [EffortControllerNode, SimulatorNode])
 def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     robot = kd.load_urdf(ONE)

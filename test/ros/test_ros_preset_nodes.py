@@ -19,13 +19,13 @@ from ros_bench import LATCHED, domain_id
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.forward_dynamics_node import ForwardDynamicsNode
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
 from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 pytestmark = pytest.mark.ros
-STARTS = [(InverseDynamicsNode, robot) for robot in FILES]
+STARTS = [(EffortControllerNode, robot) for robot in FILES]
 STARTS += [(SimulatorNode, robot) for robot in ('husky_ur5e', 'stretch', 'tmr_fr3')]
 PATIENCE = 60.0  # [s] for a message on a machine that is very busy
 
@@ -119,7 +119,7 @@ class HuskyWithArm:
 
 def test_an_arm_gets_efforts_while_its_base_accelerates(graph):
     context, executor = graph
-    node = node_of(InverseDynamicsNode, context, 'husky_ur5e', '/driving', stand_in('husky_ur5e'))
+    node = node_of(EffortControllerNode, context, 'husky_ur5e', '/driving', stand_in('husky_ur5e'))
     publisher = rclpy.create_node('robot', namespace='/driving', context=context)
     robot = HuskyWithArm(publisher, node.host.model)
     for each in (node, publisher):

@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 from ros_models import FakeClock, model_of, path, point
 
+from kane_dynamics.control.effort_controller import SpeedScalingInput
 from kane_dynamics.control.reference import Motors, ReferenceTracker
 from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.ros.speed_scaling_input import SpeedScalingInput
 
 ARM, WHEEL = 'arm_2_joint', 'wheel_left_joint'
 TIMEOUT = 0.5

@@ -13,7 +13,7 @@ from support.base_urdf import BASES
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
-from kane_dynamics.control.computed_torque_controller import ComputedTorqueController
+from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
@@ -291,12 +291,16 @@ def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type)
 def controller_of(name=COMPUTED, gains=(100.0, 20.0), **values):
     model = model_of('nonholonomic')
     clock = [10**12]
-    guard = InputMonitor('reference', 0.5, lambda: clock[0])
-    controller = ComputedTorqueController(Dynamics(model), guard, name)
-    p = from_preset('nonholonomic', ComputedTorqueParameters, **values)
-    controller.configure(p, *(np.full(len(model.motors), x) for x in gains))
-    controller.limit_rate(0.0, np.zeros(len(model.motors)))
+    controller = EffortController(
+        Dynamics(model), lambda name: InputMonitor(name, 0.5, lambda: clock[0]), name
+    )
+    configure(controller, gains, **values)
     return controller, model, clock
+
+
+def configure(controller, gains=(100.0, 20.0), **values):
+    p = from_preset('nonholonomic', ComputedTorqueParameters, **{'ramp_time': 0.0, **values})
+    controller.configure(p, *(np.full(len(controller.motors), x) for x in (*gains, 0.0)))
 
 
 def test_controller_follows_by_its_law_within_limits_and_rises():
@@ -312,7 +316,7 @@ def test_controller_follows_by_its_law_within_limits_and_rises():
     limit = np.asarray(model.robot.effort_limit)[model.v_index(model.motors)]
     assert_allclose(found, np.clip(expected, -limit, limit), atol=1e-10)
     assert np.abs(found).max() > 1.0
-    controller.limit_rate(1.0, np.zeros(n))
+    configure(controller, ramp_time=1.0, reference_start_tolerance=10.0)
     controller.halt()
     assert not controller.effort(clock[0], q, v).any()
     assert_allclose(controller.effort(clock[0] + 250_000_000, q, v), 0.25 * found, atol=1e-10)
@@ -332,7 +336,8 @@ def test_terms_are_left_out_at_some_motors(name):
     none = Terms(*(False,) * 4)
     pull = tracking_efforts(law, name, gains, q, v, reference, none).motors
     for term, k in (('inertia', 0), ('coriolis', 1), ('friction', 3)):
-        controller.leave_out({term: ('arm_2_joint', 'wheel_left_joint')})
+        excluded = {f'terms_{term}_excluded_joints': ('arm_2_joint', 'wheel_left_joint')}
+        configure(controller, (9.0, 2.0), enforce_command_limits=False, **excluded)
         places = [model.motors.index(x) for x in ('arm_2_joint', 'wheel_left_joint')]
         part = tracking_efforts(law, name, gains, q, v, reference, alone[k]).motors - pull
         expected = whole.copy()
@@ -342,7 +347,7 @@ def test_terms_are_left_out_at_some_motors(name):
     with pytest.raises(
         InvalidInputError, match=r"terms.inertia_excluded_joints: no motors \['elbow'\]"
     ):
-        controller.leave_out({'inertia': ('elbow',)})
+        configure(controller, terms_inertia_excluded_joints=('elbow',))
 
 
 @pytest.mark.parametrize('name', [COMPUTED, PASSIVE])
@@ -387,16 +392,14 @@ def twist_message(linear, stamp=0):
 
 
 def frame_controller(dynamics, clock, **values):
-    p = from_preset('nonholonomic', ComputedTorqueParameters, space='task', **values)
+    values = {'space': 'task', 'ramp_time': 0.0, **values}
+    p = from_preset('nonholonomic', ComputedTorqueParameters, **values)
 
-    def new_guard(name, age):
-        return InputMonitor(name, age, lambda: clock[0])
+    def new_guard(name):
+        return InputMonitor(name, 0.5, lambda: clock[0])
 
-    controller = FrameTorqueController(dynamics, new_guard('reference', 0.5), p, new_guard)
-    n = len(dynamics.model.motors)
-    controller.configure(p, np.zeros(n), np.zeros(n))
-    controller.limit_rate(0.0, np.zeros(n))
-    controller.take_task(p)
+    controller = FrameTorqueController(dynamics, new_guard, p)
+    controller.configure(p, *np.zeros((3, len(dynamics.model.motors))))
     return controller
 
 

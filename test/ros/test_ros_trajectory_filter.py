@@ -38,9 +38,7 @@ class Rig:
         )
         self.dynamics = Dynamics(MODEL)
         self.filter = TrajectoryFilter(self.dynamics, self.parameters, self.guard, point)
-        self.state = MeasuredState(
-            MODEL, ('position', 'velocity'), 'base_footprint', False, self.guard, False
-        )
+        self.state = MeasuredState(MODEL, self.parameters, self.guard)
         self.measure()
 
     def guard(self, name):

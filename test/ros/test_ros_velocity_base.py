@@ -81,7 +81,7 @@ class Inputs:
         self.model = model_of('nonholonomic', **values)
         p = from_preset('nonholonomic', InverseDynamicsParameters, **values)
         self.base = BaseMotionInput(self.model, p, self.guard)
-        self.odom = OdometryInput('base_footprint', self.model.child_frame, self.guard)
+        self.odom = OdometryInput('base_footprint', self.model.child_frame, self.guard('odom'))
 
     def guard(self, name):
         clock = self.clock
@@ -99,7 +99,7 @@ class Inputs:
 def test_the_command_says_how_the_base_accelerates():
     inputs = Inputs()
     inputs.at_odom(0.0)
-    assert inputs.base.take_command(command(0.5, stamp=inputs.clock.node))
+    assert inputs.base.command.take(command(0.5, stamp=inputs.clock.node))
     inputs.clock.forward(0.2)
     inputs.at_odom(0.2)
     speeds, rates = inputs.motion()
@@ -110,7 +110,7 @@ def test_the_command_says_how_the_base_accelerates():
 
 def test_without_odometry_the_speed_is_that_of_the_command():
     inputs = Inputs('cmd_vel')
-    assert inputs.base.take_command(command(0.5, rate=0.4))
+    assert inputs.base.command.take(command(0.5, rate=0.4))
     inputs.clock.forward(0.15)
     speeds, rates = inputs.motion()
     assert_allclose(speeds, [0.15, 0.0, 0.3], atol=1e-12)
@@ -120,11 +120,11 @@ def test_without_odometry_the_speed_is_that_of_the_command():
 def test_a_stop_counts_after_a_command_with_a_stamp_ahead():
     inputs = Inputs('cmd_vel')
     ahead = inputs.clock.node + round(0.4e9)
-    assert inputs.base.take_command(command(0.5, stamp=ahead))
+    assert inputs.base.command.take(command(0.5, stamp=ahead))
     inputs.clock.forward(0.2)
     speeds, rates = inputs.motion()
     assert_allclose([speeds[0], rates[0]], [0.2, 1.0], atol=1e-12)  # it counts from its arrival
-    assert inputs.base.take_command(command(0.0, stamp=inputs.clock.node))
+    assert inputs.base.command.take(command(0.0, stamp=inputs.clock.node))
     inputs.clock.forward(0.1)
     speeds, rates = inputs.motion()
     assert_allclose([speeds[0], rates[0]], [0.1, -1.0], atol=1e-12)
@@ -132,7 +132,7 @@ def test_a_stop_counts_after_a_command_with_a_stamp_ahead():
 
 def test_an_old_command_gives_way_to_odometry():
     inputs = Inputs()
-    assert inputs.base.take_command(command(0.5))
+    assert inputs.base.command.take(command(0.5))
     inputs.clock.forward(0.6)
     assert 'cmd_vel: stale' in inputs.base.problem(inputs.odom)
     for k in range(100):  # a steady acceleration, differentiated
@@ -151,7 +151,7 @@ def test_a_command_after_a_pause_goes_on_from_odometry():
         inputs.at_odom(0.7)
         inputs.motion() if inputs.base.problem(inputs.odom) == '' else None
         inputs.clock.forward(0.02)
-    assert inputs.base.take_command(command(0.7, stamp=inputs.clock.node))
+    assert inputs.base.command.take(command(0.7, stamp=inputs.clock.node))
     inputs.at_odom(0.7)
     _, rates = inputs.motion()
     assert_allclose(rates, np.zeros(3), atol=1e-6)
@@ -160,10 +160,10 @@ def test_a_command_after_a_pause_goes_on_from_odometry():
 def test_an_accelerometer_may_be_preferred():
     inputs = Inputs('imu', 'cmd_vel')
     inputs.at_odom(0.4)
-    assert inputs.base.take_command(command(0.4))
+    assert inputs.base.command.take(command(0.4))
     inputs.motion()
     assert inputs.base.used == 'cmd_vel'
-    assert inputs.base.take_imu(imu((0.6, 0.1, 9.81)))
+    assert inputs.base.imu.take(imu((0.6, 0.1, 9.81)))
     _, rates = inputs.motion()
     assert inputs.base.used == 'imu'
     assert_allclose(rates, [0.6, 0.1, 0.0], atol=1e-9)
@@ -180,16 +180,16 @@ def test_an_accelerometer_may_be_preferred():
 )
 def test_an_accelerometer_that_is_refused(message, kind):
     inputs = Inputs()
-    assert not inputs.base.take_imu(message)
-    assert inputs.base.imu.report().rejected == {kind: 1}
+    assert not inputs.base.imu.take(message)
+    assert inputs.base.imu.guard.report().rejected == {kind: 1}
 
 
 def test_commands_that_are_refused():
     inputs = Inputs()
-    assert not inputs.base.take_command(command(np.nan))
-    assert not inputs.base.take_command(command(1e12))
-    assert not inputs.base.take_command(command(0.1, stamp=inputs.clock.node - 10**9))
-    assert inputs.base.command.report().rejected == {'nan': 1, 'range': 1, 'stale': 1}
+    assert not inputs.base.command.take(command(np.nan))
+    assert not inputs.base.command.take(command(1e12))
+    assert not inputs.base.command.take(command(0.1, stamp=inputs.clock.node - 10**9))
+    assert inputs.base.command.guard.report().rejected == {'nan': 1, 'range': 1, 'stale': 1}
     assert 'no usable message yet' in inputs.base.problem(inputs.odom)
 
 
@@ -296,7 +296,7 @@ def hold_arm(coupled, cycles=40):
     plant = Plant(Dynamics(model), p, start)
     inputs = Inputs('cmd_vel', terms_gravity=False, **gravity)
     controller = EffortController(
-        Dynamics(inputs.model), InputMonitor('reference', 0.5, lambda: inputs.clock.node)
+        Dynamics(inputs.model), lambda name: InputMonitor(name, 0.5, lambda: inputs.clock.node)
     )
     own = from_preset(
         'nonholonomic', InverseDynamicsParameters, terms_gravity=False, **gravity, **DRIVEN
@@ -305,14 +305,14 @@ def hold_arm(coupled, cycles=40):
         np.array([values.get(f'gains.{name}.{kind}', 0.0) for name in controller.motors])
         for kind in 'pd'
     ]
-    controller.configure(own, *gains)
+    controller.configure(own, *gains, np.zeros(len(controller.motors)))
     places = model.q_index(controller.motors)
     worst, begin = 0.0, plant.simulation.q[places]
     for k in range(cycles):
         if k % 25 == 0:
             message = command(1.0)
             assert plant.drives.take(message, plant.time)
-            assert inputs.base.take_command(message)
+            assert inputs.base.command.take(message)
         q, v = np.array(plant.simulation.q), np.array(plant.simulation.v)
         base = inputs.base.at(inputs.clock.node, inputs.odom, inputs.model.robot.gravity)
         if not coupled:

@@ -77,7 +77,7 @@ def expected(robot, force):
     p = dataclasses.replace(p, modes=MODES, friction_coefficient=0.5, wheel_load=300.0)
     clock = FakeClock()
     controller = WrenchController(
-        Dynamics(robot.model), p, lambda name, age: InputMonitor(name, age, lambda: clock.node)
+        Dynamics(robot.model), p, lambda name: InputMonitor(name, 0.5, lambda: clock.node)
     )
     message = WrenchStamped()
     message.header.frame_id, message.wrench.force.x = 'odom', force

@@ -32,10 +32,8 @@ class Case:
         self.q[self.robot.coordinate_index('arm_2_joint')] = 0.6
         self.hand = self.place(self.q)
 
-    def guard(self, name, max_age):
-        return InputMonitor(
-            name, max_age, now=lambda: self.clock.node, steady=lambda: self.clock.wall
-        )
+    def guard(self, name):
+        return InputMonitor(name, 0.5, now=lambda: self.clock.node, steady=lambda: self.clock.wall)
 
     def place(self, q):
         pose = kd.forward_kinematics(self.robot, q).pose('tool_link')
@@ -228,10 +226,9 @@ def test_the_law_follows_the_engine_and_the_parameters():
     before = case.effort()
     from dataclasses import replace
 
-    case.controller.configure(replace(case.parameters, timeout_wrench=2.0, damping=(0.0,) * 6))
+    case.controller.configure(replace(case.parameters, damping=(0.0,) * 6))
     case.v[case.robot.velocity_index('arm_2_joint')] = 0.5
     softer = case.effort()
-    assert case.controller.wrench.guard.max_age == 2.0
     assert np.abs(softer - before).max() > 0.01
 
 

@@ -47,7 +47,7 @@ class InProcess:
         self.controller = WrenchController(
             dynamics,
             from_preset('nonholonomic', WrenchControlParameters),
-            lambda name, age: InputMonitor(name, age, lambda: clock.node),
+            lambda name: InputMonitor(name, 0.5, lambda: clock.node),
         )
         self.joints, self.motors = model.q_index(model.joints), model.v_index(model.motors)
         self.first = self.place()

@@ -4,15 +4,16 @@ Frozen dataclasses of the parameters of each node, made from the YAML files besi
 
 ``governor.yaml`` becomes `GovernorParameters`, a subclass of those of the files that it includes;
 its field ``timeout_odom`` is the parameter ``timeout.odom``. The files have the format of
-generate_parameter_library, beside `description` and `include`: the validations are ``bounds<>``,
-``element_bounds<>``, ``fixed_size<>`` and ``one_of<>``, and ``__map_joints`` stands for the names
-of joints. `tables.pyi`, written by ``doc/update_nodes.py``, has the types.
+generate_parameter_library, beside `description`, `include` and `defaults` (other ones of what is
+included): the validations are ``bounds<>``, ``element_bounds<>``, ``fixed_size<>`` and
+``one_of<>``, and ``__map_joints`` stands for the names of joints. `tables.pyi`, written by
+``doc/update_nodes.py``, has the types.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, make_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,10 +45,13 @@ def table(file: str) -> type[Parameters]:
     text = Path(__file__).with_name(f'{file}.yaml').read_text(encoding='utf-8')
     data = yaml.load(text, _LOADER)
     included = tuple(table(name) for name in data.get('include', ()))
-    local = tuple(_specs(data[file]))
     specs = {spec.name: spec for each in included for spec in each.specs}
+    defaults = data.get('defaults', {}).items()
+    changed = (replace(specs[name], default=value) for name, value in defaults)
+    local = (*_specs(data.get(file, {})), *changed)
     specs |= {spec.name: spec for spec in local}
-    each = local[0].mark if all(spec.mark for spec in local) else ''  # all are of one constraint
+    # all are of one constraint
+    each = local[0].mark if local and all(spec.mark for spec in local) else ''
     return make_dataclass(
         next(name for name, stem in _FILES.items() if stem == file),
         [(spec.field, object, plain(spec.default)) for spec in local if spec.mark == each],

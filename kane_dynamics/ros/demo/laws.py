@@ -17,11 +17,10 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.demo.figures import Setup
 from kane_dynamics.demo.motion import DemoMotion, demo_motion
-from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.typing import Floats
 
 
@@ -63,9 +62,9 @@ class _ArmController(EffortController):
     LAW = ArmLaw
 
 
-class _ArmNode(InverseDynamicsNode):
-    def new_controller(self, dynamics: Dynamics, guard: InputMonitor) -> EffortController:
-        return _ArmController(dynamics, guard)
+class _ArmNode(EffortControllerNode):
+    def new_controller(self, dynamics: Dynamics) -> EffortController:
+        return _ArmController(dynamics, self.new_guard)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Law:
 
     label: str
     fed_forward: tuple[str, ...] = TERMS
-    node: type[InverseDynamicsNode] = InverseDynamicsNode
+    node: type[EffortControllerNode] = EffortControllerNode
 
     @property
     def terms(self) -> dict[str, bool]:

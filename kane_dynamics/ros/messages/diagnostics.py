@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.messages.loop_statistics import Deadlines
+from kane_dynamics.typing import Floats
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 PERIOD = 1.0
@@ -25,15 +26,6 @@ class Status:
     level: bytes
     message: str
     values: Mapping[str, object] = field(default_factory=dict)
-
-
-class Input(Protocol):
-    """An input as the diagnostics see it."""
-
-    guard: InputMonitor
-
-    def problem(self) -> str:
-        """Return why the input cannot be used, or ''."""
 
 
 def input_status(source: Input | None) -> Status:
@@ -56,6 +48,23 @@ def input_status(source: Input | None) -> Status:
         line = f'{report.rejected_since_last} messages rejected: {report.last_reason}'
         return Status(WARN, line, values)
     return Status(OK, 'ok', values)
+
+
+def instead(status: Status, action: str) -> Status:
+    """Return the status of an input in whose place something else is done."""
+    if status.level != ERROR:
+        return status
+    return Status(WARN, f'{status.message}; timeout_action: {action}', status.values)
+
+
+def steering_status(base: WheeledBase, q: Floats, tolerance: float) -> Status:
+    """Return how far steering angles are from the nearest that agree: WARN beyond a tolerance."""
+    result = base.consistent_steering(q)
+    values = {f'{wheel} [rad]': f'{x:.4f}' for wheel, x in result.slip_by_wheel().items()}
+    if result.distance <= tolerance:
+        return Status(OK, f'angles agree to {result.distance:.4f} rad', values)
+    wheels = ', '.join(result.slip_by_wheel(tolerance))
+    return Status(WARN, f'steering angles disagree by {result.distance:.3f} rad: {wheels}', values)
 
 
 class Diagnostics:

@@ -135,17 +135,3 @@ class EffortOutput:
                 publisher.publish(message)
         if self._joints is not None and self._publishers[0].is_activated:
             self._joints.publish(self._commands.data)
-
-
-class DriveOutput:
-    """Publishes ``~/drive_effort``, for those who size, limit or watch drives; nobody obeys it."""
-
-    def __init__(self, node: LifecycleNode) -> None:
-        self._message = JointState()
-        self._publisher = node.create_lifecycle_publisher(JointState, '~/drive_effort', STATE)
-
-    def publish(self, stamp: int, names: tuple[str, ...], effort: Floats) -> None:
-        """Publish the efforts of drives [N m or N] with a stamp [ns]."""
-        set_stamp(self._message.header.stamp, stamp)
-        self._message.name, self._message.effort = list(names), effort.tolist()
-        self._publisher.publish(self._message)

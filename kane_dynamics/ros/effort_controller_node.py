@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Joint_states, odom and a reference, or targets of a frame, to wheel and arm efforts.
+
+``kane_inverse_dynamics`` and ``kane_computed_torque`` are this node with other defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+from trajectory_msgs.msg import JointTrajectory
+
+from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
+from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.task_space_controller import FrameTorqueController
+from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.messages.input_monitor import Input
+from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
+from kane_dynamics.ros.effort_node import EffortNode
+from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, instead, steering_status
+from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.typing import Floats
+
+GAINS = {
+    COMPUTED: ('acceleration_gains.<joint>.p', 'acceleration_gains.<joint>.d'),
+    PASSIVE: ('passivity_gains.<joint>.lambda', 'passivity_gains.<joint>.k'),
+    FEEDFORWARD: ('gains.<joint>.p', 'gains.<joint>.d'),
+}
+"""Parameters of each law."""
+
+
+class EffortControllerNode(EffortNode):
+    """Publishes the efforts that follow the reference by a law, or a safe substitute."""
+
+    def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
+        self._controller: EffortController | None = None
+        super().__init__(name, **options)
+        self._in_task_space = self.parameters.space == 'task'
+        self._drives: Any = None
+        if self.knows_driven_base():
+            self._drives = self.create_lifecycle_publisher(JointState, '~/drive_effort', STATE)
+
+    # model and parameters
+
+    def compile_options(self) -> dict[str, Any]:
+        """Return which law, and which frame in task space, the machine code is for."""
+        p = self.parameters
+        return {'aims': p.law == PASSIVE, 'frame': p.frame if p.space == 'task' else ''}
+
+    def prepare(self, dynamics: Dynamics) -> tuple[EffortController, Mapping[str, Input]]:
+        """Make what depends on the robot: effort law, gains, limits."""
+        declare_for_each(self, self._table, '<joint>', dynamics.model.motors)
+        controller = self.new_controller(dynamics)
+        self._configure(controller)
+        return controller, controller.inputs
+
+    def take(self, dynamics: Dynamics, prepared: EffortController) -> None:
+        """Use the controller of a new model; silence has been sent under the old names."""
+        self._controller = prepared
+        self.use_motors(dynamics)
+        if prepared.unlimited and self.parameters.enforce_command_limits:
+            names = list(prepared.unlimited)
+            self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
+        if joints_without_gain := prepared.joints_without_gain():
+            self.get_logger().warning(
+                f'timeout_action hold_position: no gain p, does not hold {joints_without_gain}'
+            )
+
+    def new_controller(self, dynamics: Dynamics) -> EffortController:
+        """Return what turns state and reference, or the pose of a frame, into efforts."""
+        if self._in_task_space:
+            return FrameTorqueController(dynamics, self.new_guard, self.parameters)
+        return EffortController(dynamics, self.new_guard, self.parameters.law)
+
+    def _configure(self, controller: EffortController) -> None:
+        """Hand parameters and the gains of the law to a controller."""
+        names = *GAINS[self.parameters.law], 'effort_rate.<joint>'
+        values = (read_for_joints(self, name, controller.motors) for name in names)
+        controller.configure(self.parameters, *values)
+
+    def parameters_changed(self) -> None:
+        """Take over changed terms and gains."""
+        if self._controller is not None:
+            self._configure(self._controller)
+
+    # the loop
+
+    def subscribe(self) -> None:
+        """Listen to the reference, and to the targets of a frame."""
+        self.listen(JointTrajectory, '~/reference', COMMAND)
+        self.listen(Float64, 'speed_scaling_factor')
+        if self._in_task_space:
+            self.listen(PoseStamped, '~/pose', COMMAND)
+            self.listen(TwistStamped, '~/twist', COMMAND)
+
+    def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
+        """Return the efforts of the present state and reference."""
+        controller = self._controller
+        if controller is None:
+            return None
+        base = None if self.driven_base is None else self.base_state(time, controller.gravity)
+        effort = controller.effort(time, q, v, base)
+        if effort is not None and self._drives is not None:
+            names, efforts = list(controller.drives), controller.drive_effort.tolist()
+            message = JointState(name=names, effort=efforts)
+            set_stamp(message.header.stamp, time)
+            self._drives.publish(message)
+        return effort
+
+    def halt(self) -> None:
+        """Forget the motion."""
+        if self._controller is not None:
+            self._controller.halt()
+
+    # diagnostics
+
+    def statuses(self) -> dict[str, Any]:
+        """Return the shared components, the reference or pose, and what the base steers by."""
+        local = {'reference': self._reference_status}
+        if self.parameters.base_steering_names:
+            local['steering'] = self._steering_status
+        if self.parameters.space == 'task':
+            local['pose'] = partial(self._target_status, 'pose')
+        return {**super().statuses(), **local}
+
+    def _steering_status(self) -> Status:
+        model = self.host.model
+        if model is None or model.base is None or self.state is None:
+            return Status(OK, 'no wheels that are steered')
+        return steering_status(model.base, self.state.q, self.parameters.base_steering_tolerance)
+
+    def _target_status(self, name: str) -> Status:
+        status, controller = self.status_of(name), self._controller
+        return status if controller is None else instead(status, controller.timeout_action)
+
+    def _reference_status(self) -> Status:
+        status = self._target_status('reference')
+        if self._controller is None:
+            return status
+        factor = {'speed scaling factor': f'{self._controller.speed_scaling.value():g}'}
+        return Status(status.level, status.message, {**status.values, **factor})
+
+    def output_status(self, values: dict[str, object]) -> Status:
+        """Say which law is at work and what the frame can do; warn while clamped."""
+        controller = self._controller
+        if controller is None:
+            return super().output_status(values)
+        values['law'] = controller.follows_by
+        values['share of the efforts'] = f'{controller.share:.2f}'
+        note = ''
+        if isinstance(controller, FrameTorqueController) and controller.reach is not None:
+            reach, note = controller.reach, controller.note()
+            values['missed acceleration'] = f'{np.abs(reach.missed).max():.3g}'
+            values['rank of the frame'] = f'{reach.rank:.0f}'
+            values['manipulability'] = f'{reach.manipulability:.3g}'
+            values['damping'] = f'{reach.damping:.3g}'
+            values['share within limits'] = f'{reach.share:.3g}'
+        status = super().output_status(values)
+        if status.level != OK:
+            return status
+        if over := controller.pop_saturated():
+            payload = '; '.join(f'{k}: {x}' for k, x in self.payload().items())
+            line = f'clamped to the effort limit: {over}' + (f' ({payload})' if payload else '')
+            return Status(WARN, line, values)
+        if joints_not_held := controller.joints_not_held():
+            note = f'hold_position: no gain p, nothing holds {joints_not_held}'
+        return Status(WARN, note, values) if note else status
