@@ -97,13 +97,13 @@ def of_node() -> dict[str, Walk]:
     from rclpy.executors import SingleThreadedExecutor
     from sensor_msgs.msg import JointState
 
-    from kane_dynamics.ros.inverse_dynamics_node import InverseDynamicsNode
+    from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 
     file = resolve('package://kane_dynamics/config/nonholonomic.yaml')
     arguments = ['--ros-args', '--params-file', str(file), '-p', 'compiled:=wait']
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=os.getpid() % 100)
-    node = InverseDynamicsNode(context=context, use_global_arguments=False, cli_args=arguments)
+    node = EffortControllerNode(context=context, use_global_arguments=False, cli_args=arguments)
     node.start()
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)

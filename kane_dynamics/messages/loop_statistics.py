@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 REAL_TIME_SHORTFALL = 0.95
 """Part of the wanted real time factor below which the simulator says that it is too slow."""
@@ -114,12 +114,9 @@ BUSY = 0.8
 """Part of the period from which a computation counts as too slow: messages take time too."""
 
 
-@dataclass(frozen=True)
-class DeadlineReport:
+class DeadlineReport(NamedTuple):
     """What happened since the last report."""
 
-    outputs: int  # How many outputs there were, and how many came later than stamp + period
-    missed: int  # How many outputs there were, and how many came later than stamp + period
     mean: float  # Time to compute one [s]
     longest: float  # Time to compute one [s]
     period: float  # Mean time between the stamps of states [s]
@@ -146,7 +143,6 @@ class Deadlines:
     def _begin(self) -> None:
         self._outputs = 0
         self._busy = self._longest = self._span = 0.0
-        self._missed_before = self.missed
 
     def count(self, stamp: int, now: int, busy: float) -> None:
         """Take one output."""
@@ -163,12 +159,6 @@ class Deadlines:
     def report(self) -> DeadlineReport:
         """Return what happened since the last report, and begin anew."""
         n = max(self._outputs, 1)
-        report = DeadlineReport(
-            self._outputs,
-            self.missed - self._missed_before,
-            self._busy / n,
-            self._longest,
-            self._span / n,
-        )
+        report = DeadlineReport(self._busy / n, self._longest, self._span / n)
         self._begin()
         return report

@@ -21,7 +21,7 @@ from kane_dynamics.control.base_state_input import (
     read_command,
     response,
 )
-from kane_dynamics.messages.input_monitor import EventInput
+from kane_dynamics.control.inputs import EventInput
 from kane_dynamics.messages.planar_frame import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel

@@ -15,10 +15,10 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.robot_config.parameters.tables import (
     PayloadParameters,
 )

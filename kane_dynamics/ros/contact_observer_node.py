@@ -13,11 +13,11 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
 
 from kane_dynamics.control.contact_observer import ContactObserver
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.messages.contact_messages import (

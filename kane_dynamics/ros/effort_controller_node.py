@@ -19,10 +19,10 @@ from trajectory_msgs.msg import JointTrajectory
 
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.task_space_controller import FrameTorqueController
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, instead, steering_status

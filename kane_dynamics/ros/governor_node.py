@@ -14,9 +14,9 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message

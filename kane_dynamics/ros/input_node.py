@@ -17,8 +17,9 @@ from sensor_msgs.msg import Imu, JointState
 
 from kane_dynamics.control.base_state_input import CMD_VEL, IMU, BaseMotionInput
 from kane_dynamics.control.effort_law import BaseState
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
-from kane_dynamics.messages.input_monitor import Input, InputMonitor, NodeTime
+from kane_dynamics.messages.input_monitor import InputMonitor, NodeTime
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.tables import (
     BaseMotionParameters,

@@ -14,10 +14,11 @@ from sensor_msgs.msg import JointState
 import kane_dynamics as kd
 from kane_dynamics.algebra.pose import log
 from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.control.inputs import EventInput
 from kane_dynamics.control.targets import check_frame, read_pose
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import NameMap, check_numbers, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import EventInput, RejectedInput
+from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.robot import WORLD
 from kane_dynamics.robot.state import as_pose

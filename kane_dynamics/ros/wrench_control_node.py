@@ -9,9 +9,9 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.wrench_controller import WrenchController
-from kane_dynamics.messages.input_monitor import Input
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, Status, instead
 from kane_dynamics.ros.qos import COMMAND

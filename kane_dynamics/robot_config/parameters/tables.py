@@ -42,12 +42,10 @@ class Parameters:
 @cache
 def table(file: str) -> type[Parameters]:
     """Return the class of a YAML file, by its name without suffix."""
-    text = Path(__file__).with_name(f'{file}.yaml').read_text(encoding='utf-8')
-    data = yaml.load(text, _LOADER)
+    data = yaml.load(Path(__file__).with_name(f'{file}.yaml').read_bytes(), _LOADER)
     included = tuple(table(name) for name in data.get('include', ()))
     specs = {spec.name: spec for each in included for spec in each.specs}
-    defaults = data.get('defaults', {}).items()
-    changed = (replace(specs[name], default=value) for name, value in defaults)
+    changed = [replace(specs[name], default=x) for name, x in data.get('defaults', {}).items()]
     local = (*_specs(data.get(file, {})), *changed)
     specs |= {spec.name: spec for spec in local}
     # all are of one constraint

@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.messages.input_monitor import Input
+from kane_dynamics.control.inputs import Input
 from kane_dynamics.messages.loop_statistics import Deadlines
 from kane_dynamics.typing import Floats
 
