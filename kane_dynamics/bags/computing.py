@@ -114,6 +114,7 @@ class Replay:
         return self._state.joints.take(message)
 
 
+Row = tuple[int, Floats, Floats, Floats, Floats]
 QUANTITIES = ('effort', 'external_effort', 'acceleration')
 
 
@@ -121,14 +122,14 @@ def external_efforts(
     dynamics: Dynamics, observer: ContactObserver, states: Iterable[State]
 ) -> Series:
     """Return the external efforts of the observed joints, as ``kane_contact_observer``."""
-    model, rows = dynamics.model, _Rows(observer.joints)
+    model, rows = dynamics.model, list[Row]()
     q_index, v_index = model.q_index(observer.joints), model.v_index(observer.joints)
     for state in states:
         effort = np.asarray(state.effort)
         if observer.update(state.stamp, state.q, state.v, effort):
             external = observer.external.copy()
-            rows.add(state.stamp, external, state.q[q_index], state.v[v_index], effort)
-    return rows.series('external_effort')
+            rows.append((state.stamp, external, state.q[q_index], state.v[v_index], effort))
+    return _series('external_effort', observer.joints, rows)
 
 
 def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
@@ -140,13 +141,13 @@ def accelerations(dynamics: Dynamics, states: Iterable[State]) -> Series:
             'unknown; compute effort or external_effort instead'
         )
     names = model.robot.velocity_names
-    rows, joints = _Rows(names), model.v_index(model.joints)
+    rows, joints = list[Row](), model.v_index(model.joints)
     for state in states:
         tau = np.zeros(model.robot.nv)
         tau[joints] = state.effort
         a = np.asarray(dynamics.engine.acceleration(state.q, state.v, tau))
-        rows.add(state.stamp, a, state.q, state.v, tau)
-    return rows.series('acceleration')
+        rows.append((state.stamp, a, state.q, state.v, tau))
+    return _series('acceleration', names, rows)
 
 
 def efforts(
@@ -165,7 +166,7 @@ def efforts(
         )
     law, motors = EffortLaw(dynamics), model.motors
     known, unknown = [motors.index(name) for name in measured], np.full(len(measured), np.nan)
-    rows, notes, every = _Rows(motors), [], np.arange(len(motors))
+    rows, notes, every = list[Row](), [], np.arange(len(motors))
     q_index, v_index = model.q_index(motors), model.v_index(motors)
     for part in _parts(states, gap):
         times = np.array([state.stamp - part[0].stamp for state in part]) * 1e-9
@@ -184,8 +185,8 @@ def efforts(
             stamp = part[0].stamp + round(t * 1e9)
             near = np.full(len(motors), np.nan)
             near[known] = [np.interp(t, times, column) for column in seen.T]
-            rows.add(stamp, tau, q_t[q_index], v[v_index], near)
-    return rows.series('effort'), notes
+            rows.append((stamp, tau, q_t[q_index], v[v_index], near))
+    return _series('effort', motors, rows), notes
 
 
 def _parts(states: Iterable[State], gap: float) -> Iterator[list[State]]:
@@ -203,21 +204,9 @@ def _parts(states: Iterable[State], gap: float) -> Iterator[list[State]]:
         yield part
 
 
-class _Rows:
-    """Collects the rows of a series."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = tuple(names)
-        self._stamps: list[int] = []
-        self._rows: list[tuple[Floats, ...]] = []
-
-    def add(self, stamp: int, *row: Floats) -> None:
-        self._stamps.append(stamp)
-        self._rows.append(row)
-
-    def series(self, quantity: str) -> Series:
-        """Return what was collected, in the order of time."""
-        whole = np.array(self._rows, dtype=float).reshape(len(self._rows), 4, len(self._names))
-        order = np.argsort(np.array(self._stamps, dtype=np.int64), kind='stable')
-        stamps = np.array(self._stamps, dtype=np.int64)[order]
-        return Series(quantity, self._names, stamps, *whole[order].transpose(1, 0, 2))
+def _series(quantity: str, names: Sequence[str], rows: Iterable[Row]) -> Series:
+    """Return rows of stamp, values, positions, velocities and measured efforts, in time."""
+    ordered = sorted(rows, key=lambda row: row[0])
+    stamps = np.array([stamp for stamp, *_ in ordered], dtype=np.int64)
+    parts = np.array([row for _, *row in ordered], dtype=float).reshape(-1, 4, len(names))
+    return Series(quantity, tuple(names), stamps, *parts.transpose(1, 0, 2))

@@ -212,11 +212,8 @@ def equations_of_motion(
 
     """
     constraints = ConstraintSet.of(robot, constraints)
-    if robot.nv > MOST_SPEEDS:
-        raise InvalidInputError(
-            f"robot '{robot.name}' is too large to write down: {robot.nv} speeds, at most "
-            f'{MOST_SPEEDS}; lock joints, or use kd.casadi_function for numbers'
-        )
+    too_large = f"robot '{robot.name}' is too large to write down"
+    check_size(too_large, robot.nv, MOST_SPEEDS, 'speeds')
     sympy, graph = _with_sympy('sympy'), _with_sympy('kane_dynamics.symbolic.graph')
     names = _symbols(sympy, robot, len(constraints.labels))
     function = _traced_quantities(robot, constraints)
@@ -226,11 +223,7 @@ def equations_of_motion(
     else:
         algebra = graph.PlainAlgebra()
         count = graph.written_operations(function)
-        if count > MOST_OPERATIONS:
-            raise InvalidInputError(
-                f"robot '{robot.name}' is too large to write down: {count} operations, at most "
-                f'{MOST_OPERATIONS}; lock joints, or use kd.casadi_function for numbers'
-            )
+        check_size(too_large, count, MOST_OPERATIONS, 'operations')
     matrices = graph.converted(function, [names['q'], names['v'], (names['t'],)], algebra)
     quantities = dict(zip(QUANTITIES, matrices, strict=True))
     return EquationsOfMotion(name=robot.name, labels=constraints.labels, **names, **quantities)
@@ -276,6 +269,13 @@ def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
 def _quaternions(robot: Robot, q: Symbols) -> list[Symbols]:
     """Return the components (w, x, y, z) of the quaternions among the coordinates."""
     return [q[columns] for _, columns in quaternion_slices(robot)]
+
+
+def check_size(too_large: str, count: int, most: int, of: str) -> None:
+    """Raise InvalidInputError where there are more than `most` parts."""
+    if count > most:
+        remedy = 'lock joints, or use kd.casadi_function for numbers'
+        raise InvalidInputError(f'{too_large}: {count} {of}, at most {most}; {remedy}')
 
 
 def _checked_digits(digits: int) -> int:

@@ -21,10 +21,12 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.symbolic.equations import check_size
 
 Sum = Any  # an element of the ring: complex coefficients by tuples of exponents
 
 MOST_PRODUCTS = 1_000_000  # 5 to 10 s; a general arm of six joints takes as many
+TOO_LARGE = 'the equations are too large to simplify'
 CANCELLED = 1e-14  # a coefficient below this part of what it is a sum of is roundoff
 _GROWTH = 8  # generators that a ring gets at once
 
@@ -79,11 +81,7 @@ class Laurent:
         """Return a b, squares replaced by what they are known to be."""
         a, b = self.lifted(a), self.lifted(b)
         self._products += len(a) * len(b)
-        if self._products > MOST_PRODUCTS:
-            raise InvalidInputError(
-                f'the equations are too large to simplify: more than {MOST_PRODUCTS} products of '
-                'terms; lock joints, or use kd.casadi_function for numbers'
-            )
+        check_size(TOO_LARGE, self._products, MOST_PRODUCTS, 'products of terms')
         product = a * b
         least = CANCELLED * largest(a) * largest(b)
         for key in [key for key, x in product.items() if abs(complex(x)) <= least]:

@@ -19,8 +19,9 @@ import casadi as ca
 import sympy
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.symbolic.equations import check_size
 from kane_dynamics.symbolic.graph import PlainAlgebra, operation_name, sympy_operation
-from kane_dynamics.symbolic.laurent import CANCELLED, Laurent, Sum, largest, scalar
+from kane_dynamics.symbolic.laurent import CANCELLED, TOO_LARGE, Laurent, Sum, largest, scalar
 
 Exponents = tuple[int, ...]
 Waves = Mapping[Exponents, complex]  # by the exponents of all generators
@@ -214,11 +215,7 @@ class ShortAlgebra(Laurent, PlainAlgebra):
     def expressions(self, quantities: Sequence[Sequence[Sum]]) -> list[list[Any]]:
         """Return the entries of each quantity as SymPy expressions."""
         count = sum(len(entry) for entries in quantities for entry in entries)
-        if count > MOST_TERMS:
-            raise InvalidInputError(
-                f'the equations are too large to simplify: {count} terms, at most {MOST_TERMS}; '
-                'lock joints, or use kd.casadi_function for numbers'
-            )
+        check_size(TOO_LARGE, count, MOST_TERMS, 'terms')
         return [self._entries(entries) for entries in quantities]
 
     def _entries(self, quantity: Sequence[Sum]) -> list[Any]:
