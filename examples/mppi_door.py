@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.robot.resources import resolve
-from kane_dynamics.view.style import paper_style, save_figure
+from kane_dynamics.view.plots import paper_style, save_figure
 
 Floats = NDArray[np.float64]
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'

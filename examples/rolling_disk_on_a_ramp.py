@@ -259,7 +259,7 @@ def write_plot(ramp: Ramp, parts: list[Phase], path: Path) -> None:
     """Write slip and friction over time."""
     from matplotlib.figure import Figure
 
-    from kane_dynamics.view.style import legend_beside, paper_style, save_figure
+    from kane_dynamics.view.plots import legend_beside, paper_style, save_figure
 
     with paper_style():
         figure = Figure((6.0, 4.0), layout='constrained')

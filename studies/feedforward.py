@@ -33,7 +33,7 @@ from kane_dynamics.robot_config.robot_source import (
 from kane_dynamics.trajectories.effort_points import EffortFunction, line_error, with_efforts
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, BaseTrajectory, JointTrajectory
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.style import paper_style, save_figure
+from kane_dynamics.view.plots import paper_style, save_figure
 from studies import report
 from studies.report import Table
 from studies.trajectory_controller import Settings, TrajectoryController

@@ -28,7 +28,7 @@ from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import Retimed, retime
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.style import LIMIT, legend_beside, paper_style, save_figure
+from kane_dynamics.view.plots import LIMIT, legend_beside, paper_style, save_figure
 from studies import report, robots
 from studies.report import Table
 

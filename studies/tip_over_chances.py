@@ -23,7 +23,7 @@ from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from kane_dynamics.trajectories.path_limits import ground_wrenches
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.style import CYCLE, paper_style, save_figure
+from kane_dynamics.view.plots import CYCLE, paper_style, save_figure
 from studies import report
 from studies.report import Table
 from studies.slope import CASTER, WHEELS

@@ -25,7 +25,7 @@ from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParamete
 from kane_dynamics.robot_config.robot_source import RobotModel, model_of_file, parameters_of_file
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.scene import VIEWS
+from kane_dynamics.view.window import VIEWS
 
 BASES = ('fixed', 'planar', 'floating')
 

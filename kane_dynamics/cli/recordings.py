@@ -176,8 +176,7 @@ def view(options: argparse.Namespace) -> int:
     from kane_dynamics.view.drawing import urdf_drawing
     from kane_dynamics.view.recorder import Recorder
     from kane_dynamics.view.recording import load_recording
-    from kane_dynamics.view.scene import start_server
-    from kane_dynamics.view.window import PoseWindow, RecordingWindow
+    from kane_dynamics.view.window import PoseWindow, RecordingWindow, start_server
 
     window: Callable[[Any], RecordingWindow | PoseWindow]
     if options.robot.endswith('.npz'):

@@ -16,9 +16,8 @@ from kane_dynamics.demo.motion import slides
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.animation import ROBOTS, write_animation, write_picture
 from kane_dynamics.view.drawing import simple_drawing, urdf_drawing
-from kane_dynamics.view.plots import Panel, write_curves
+from kane_dynamics.view.plots import LIMIT, Panel, paper_style, save_figure, write_curves
 from kane_dynamics.view.recorder import Recorder
-from kane_dynamics.view.style import LIMIT, paper_style, save_figure
 
 # part of the deadlines; where more are missed, the machine was too busy for these figures
 LATE_PART = 0.01

@@ -25,8 +25,8 @@ from kane_dynamics.simulation.drives_and_stops import Drives, packed
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.animation import strobe_image
 from kane_dynamics.view.drawing import Drawing, Shape, stick, urdf_drawing
+from kane_dynamics.view.plots import CYCLE
 from kane_dynamics.view.recorder import Recorder
-from kane_dynamics.view.style import CYCLE
 
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')

@@ -30,8 +30,14 @@ from kane_dynamics.ros.runtime import ClockFromZero, run
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
 from kane_dynamics.view.recorder import pose_rows
-from kane_dynamics.view.scene import Scene, extent, start_server
-from kane_dynamics.view.window import FRAME, NEWEST_EVENTS, force_table
+from kane_dynamics.view.window import (
+    FRAME,
+    NEWEST_EVENTS,
+    Scene,
+    extent,
+    force_table,
+    start_server,
+)
 
 SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
 

@@ -13,9 +13,8 @@ from PIL import Image
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_path, as_positive
 from kane_dynamics.view.picture import Picture
-from kane_dynamics.view.plots import Panel, write_curves
+from kane_dynamics.view.plots import DOTS, Panel, save_figure, write_curves
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.style import DOTS, save_figure
 
 __all__ = ['write_animation', 'write_picture', 'write_pictures']
 

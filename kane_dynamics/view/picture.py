@@ -15,13 +15,13 @@ from matplotlib.patches import Patch
 from PIL import Image
 from scipy.spatial import ConvexHull
 
+from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.drawing import Shape
 from kane_dynamics.view.forces import STATES
+from kane_dynamics.view.plots import PATH, STATE_COLOURS, paper_style
 from kane_dynamics.view.recording import Recording
-from kane_dynamics.view.scene import LONGEST_ARROW, extent, paper_axes, placed
-from kane_dynamics.view.style import PATH, STATE_COLOURS, paper_style
-from kane_dynamics.view.window import usual_strength
+from kane_dynamics.view.window import LONGEST_ARROW, VIEWS, extent, placed, usual_strength
 
 MARGIN = 0.06  # of the space that the motion takes
 COARSE, FINE = 0.15, 0.03  # longest edge of a triangle, as a part of the robot's size
@@ -30,6 +30,15 @@ LIGHT = np.array([-0.35, -0.75, 0.9]) / np.linalg.norm([-0.35, -0.75, 0.9])
 DARKEST = 0.55  # of a surface that turns its side to the light
 FADED = 0.6  # how far the first robot of a strobe picture fades
 SHOWN = 0.7  # how long an event is named [s]
+
+
+def paper_axes(view: str) -> Floats:
+    """Return right, up and towards the viewer of a view as rows, shape (3, 3)."""
+    azimuth, elevation = np.radians(VIEWS[as_choice('view', view, VIEWS)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    level = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
+    towards = np.cos(elevation) * level + np.sin(elevation) * np.array([0.0, 0.0, 1.0])
+    return np.array([right, np.cross(towards, right), towards])
 
 
 class Picture:

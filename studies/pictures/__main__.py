@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from kane_dynamics.view.animation import write_picture
-from kane_dynamics.view.style import CYCLE, LIMIT, paper_style, save_figure
+from kane_dynamics.view.plots import CYCLE, LIMIT, paper_style, save_figure
 from studies.pictures.drive import Drive, Run
 
 ROBOT = 'tiago'

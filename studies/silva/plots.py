@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kane_dynamics.view.style import CYCLE, paper_style, save_figure
+from kane_dynamics.view.plots import CYCLE, paper_style, save_figure
 from studies.silva import paper
 from studies.silva.comparison import PAPER, REFERENCES, REPORTED, TARGET, lack
 from studies.silva.counting import DQGP, DQNE, LARGEST, Counts

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kane_dynamics.view.style import CYCLE, paper_style, save_figure
+from kane_dynamics.view.plots import CYCLE, paper_style, save_figure
 from studies.speed.rows import Row
 
 _MET, _MISSED, _FREE = '#009E73', '#D55E00', '#999999'

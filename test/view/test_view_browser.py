@@ -13,8 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from browser import find_browser, opened
 
-from kane_dynamics.view.scene import start_server
-from kane_dynamics.view.window import RecordingWindow
+from kane_dynamics.view.window import RecordingWindow, start_server
 
 pytestmark = pytest.mark.skipif(
     find_browser() is None, reason='no Chromium on this machine (Debian: apt install chromium)'

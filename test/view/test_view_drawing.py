@@ -12,7 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import MissingPackageError, NameNotFoundError, UrdfError
 from kane_dynamics.view.drawing import PLAIN, read_mesh, simple_drawing, urdf_drawing
 from kane_dynamics.view.recorder import pose_rows
-from kane_dynamics.view.scene import placed
+from kane_dynamics.view.window import placed
 
 MOMENTS = 'ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"'
 MASS = f'<inertial><mass value="2"/><inertia {MOMENTS}/></inertial>'

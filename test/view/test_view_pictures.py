@@ -13,11 +13,10 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.view.animation import write_animation, write_picture
 from kane_dynamics.view.drawing import Drawing, Shape, box, sphere
-from kane_dynamics.view.picture import MOST_FACES, Picture, small_triangles
-from kane_dynamics.view.plots import Panel, curves_figure, write_curves
+from kane_dynamics.view.picture import MOST_FACES, Picture, paper_axes, small_triangles
+from kane_dynamics.view.plots import STATE_COLOURS, Panel, curves_figure, write_curves
 from kane_dynamics.view.recorder import Recorder
-from kane_dynamics.view.scene import VIEWS, paper_axes
-from kane_dynamics.view.style import STATE_COLOURS
+from kane_dynamics.view.window import VIEWS
 
 RED = (0.9, 0.1, 0.1)
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.view.drawing import AROUND, Shape, box, cylinder, sphere, stick
-from kane_dynamics.view.scene import extent, placed
+from kane_dynamics.view.window import extent, placed
 
 
 def volume(triangles):

@@ -12,8 +12,14 @@ from PIL import Image
 import kane_dynamics as kd
 from kane_dynamics.demo import report
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.view.plots import Panel, curves_figure
-from kane_dynamics.view.style import CYCLE, legend_beside, paper_style, save_figure
+from kane_dynamics.view.plots import (
+    CYCLE,
+    Panel,
+    curves_figure,
+    legend_beside,
+    paper_style,
+    save_figure,
+)
 
 
 def test_the_style_ends_where_it_was_asked_for():

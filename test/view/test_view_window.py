@@ -13,10 +13,9 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force
+from kane_dynamics.view.plots import STATE_COLOURS, linear
 from kane_dynamics.view.recorder import pose_rows
-from kane_dynamics.view.scene import Scene, start_server
-from kane_dynamics.view.style import STATE_COLOURS, linear
-from kane_dynamics.view.window import PoseWindow, RecordingWindow, force_table
+from kane_dynamics.view.window import PoseWindow, RecordingWindow, Scene, force_table, start_server
 
 PORT = 8311
 
@@ -91,10 +90,10 @@ def test_time_goes_on_with_the_chosen_speed_and_begins_again(window):
     assert_allclose(window.time, 0.3, atol=1e-9)
     window.tick(1.0)
     assert window.time == 0.0
-    window._toggle()
+    window._set_playing(not window.playing)
     window.tick(0.2)
     assert window.time == 0.0 and window._button.label == 'Play'
-    window._toggle()
+    window._set_playing(not window.playing)
     assert window.playing and window._button.label == 'Pause'
 
 
