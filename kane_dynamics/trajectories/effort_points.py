@@ -14,9 +14,10 @@ its last command to that of the first point. Where that is at time zero, the eff
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -90,11 +91,11 @@ def with_efforts(
 
     samples: list[Sample] = []
     for motion in points.segments():
-        segment = _Segment(motion, sample)
-        new = segment.samples(least, LINES * bound)
+        new = _between(motion, sample, least, LINES * bound)
         if samples and _jumps(samples[-1].effort, new[0].effort, bound):
             half = 0.5 * (new[1].time - new[0].time)
-            samples.append(segment.at(new[0].time + min(GAP, half)))
+            time = new[0].time + min(GAP, half)
+            samples.append(sample(time, *motion.at(time)))
         samples += new[1:] if samples else new
     still = np.zeros_like(points.positions[-1])
     end = sample(points.end, points.positions[-1], still, still)
@@ -128,39 +129,30 @@ def line_error(points: JointTrajectory, effort: EffortFunction, step: float = 1e
     return worst
 
 
-class _Segment:
-    """The spline between two neighbouring points, and efforts on it."""
+def _between(
+    motion: JointTrajectory, sample: Callable[..., Sample], rate: float, error: float
+) -> list[Sample]:
+    """Return samples of the spline of two points, `rate` a second and as `error` needs."""
 
-    def __init__(self, motion: JointTrajectory, sample: Callable[..., Sample]) -> None:
-        self._motion, self._sample = motion, sample
-        self._cache: dict[float, Sample] = {}
+    @cache
+    def at(time: float) -> Sample:
+        return sample(time, *motion.at(time))
 
-    def samples(self, rate: float, error: float) -> list[Sample]:
-        """Return samples from one end to the other, `rate` per second and as `error` needs."""
-        start, end = self._motion.start, self._motion.end
-        parts = max(int(np.ceil((end - start) * rate * (1.0 - 1e-9))), 1)
-        samples = [self.at(start)]
-        for pair in itertools.pairwise(np.linspace(start, end, parts + 1).tolist()):
-            samples += self._refined(*pair, error)
-        return samples
-
-    def _refined(self, left: float, right: float, error: float) -> list[Sample]:
+    def refined(left: float, right: float) -> list[Sample]:
         """Return the samples after `left` up to `right` between which lines will do."""
-        ends = self.at(left), self.at(right)
+        ends = at(left), at(right)
         if error == np.inf or right - left < 2.0 * CLOSEST:
             return [ends[1]]
         middle = 0.5 * (left + right)
         for part in COMPARED:
             line = (1.0 - part) * ends[0].effort + part * ends[1].effort
-            if (np.abs(self.at(left + part * (right - left)).effort - line) > error).any():
-                return self._refined(left, middle, error) + self._refined(middle, right, error)
+            if (np.abs(at(left + part * (right - left)).effort - line) > error).any():
+                return refined(left, middle) + refined(middle, right)
         return [ends[1]]
 
-    def at(self, time: float) -> Sample:
-        """Return the sample at a time [s]."""
-        if time not in self._cache:
-            self._cache[time] = self._sample(time, *self._motion.at(time))
-        return self._cache[time]
+    parts = max(int(np.ceil((motion.end - motion.start) * rate * (1.0 - 1e-9))), 1)
+    times = np.linspace(motion.start, motion.end, parts + 1).tolist()
+    return [at(times[0]), *(one for pair in pairwise(times) for one in refined(*pair))]
 
 
 def _jumps(before: Floats, after: Floats, error: float) -> bool:

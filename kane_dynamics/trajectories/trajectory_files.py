@@ -11,6 +11,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +23,6 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, short
 from kane_dynamics.robot.checks import as_number, as_numbers, describe
 from kane_dynamics.safe_parsing import json_value, yaml_value
 from kane_dynamics.trajectories.joint_trajectory import COORDINATES, ROWS, JointTrajectory
-from kane_dynamics.typing import Floats
 
 __all__ = ['TrajectoryFile', 'read_trajectory', 'write_trajectory']
 
@@ -149,31 +150,26 @@ def base_from_record(record: Any) -> JointTrajectory:
     names, points = _field(record, 'joint_names', list), _field(record, 'points', list)
     if len(names) != 1:
         raise InvalidInputError(f'need one planar base in a multi_dof trajectory, got {names}')
-    poses = []
-    for point in points:
-        transform = _only(point, 'transforms')
-        position = _field(transform, 'translation', dict)
-        rotation = _field(transform, 'rotation', dict)
-        yaw = 2.0 * np.arctan2(_number(rotation, 'z'), _number(rotation, 'w'))
-        poses.append([_number(position, 'x'), _number(position, 'y'), yaw])
-    rows = [np.array(as_numbers('transforms', poses))]
-    rows[0][:, 2] = np.unwrap(rows[0][:, 2])
-    for field in ROWS[1:3]:
-        if not all(_list(point, field) for point in points):
-            break
-        rows.append(_twists(field, points))
-    times = np.array([_nanoseconds(point) / BILLION for point in points])
-    return JointTrajectory(COORDINATES, times, *rows)
+    complete = takewhile(lambda name: all(_list(point, name) for point in points), ROWS[1:3])
+    derivatives = tuple(complete)
+    planar = [_planar(point, derivatives) for point in points]
+    base = from_record({'joint_names': list(COORDINATES), 'points': planar})
+    x, y, yaw = base.positions.T
+    return replace(base, positions=np.column_stack([x, y, np.unwrap(yaw)]))
 
 
-def _twists(field: str, points: Sequence[Any]) -> Floats:
-    """Return the planar part of the twists of points, shape (n, 3)."""
-    twists = []
-    for point in points:
+def _planar(point: Any, fields: Sequence[str]) -> dict[str, Any]:
+    """Return a point of a planar base as one of three joints, with some derivatives."""
+    transform, when = _only(point, 'transforms'), _field(point, 'time_from_start', dict)
+    position = _field(transform, 'translation', dict)
+    rotation = _field(transform, 'rotation', dict)
+    yaw = float(2.0 * np.arctan2(_number(rotation, 'z'), _number(rotation, 'w')))
+    rows = {'positions': [_number(position, 'x'), _number(position, 'y'), yaw]}
+    for field in fields:
         twist = _only(point, field)
         linear, angular = _field(twist, 'linear', dict), _field(twist, 'angular', dict)
-        twists.append([_number(linear, 'x'), _number(linear, 'y'), _number(angular, 'z')])
-    return as_numbers(field, twists)
+        rows[field] = [_number(linear, 'x'), _number(linear, 'y'), _number(angular, 'z')]
+    return {'time_from_start': when, **rows}
 
 
 def _kind(path: str | Path) -> str:
