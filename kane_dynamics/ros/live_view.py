@@ -27,17 +27,10 @@ from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.qos import LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.ros.runtime import ClockFromZero, run
+from kane_dynamics.view import window
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
 from kane_dynamics.view.recorder import pose_rows
-from kane_dynamics.view.window import (
-    FRAME,
-    NEWEST_EVENTS,
-    Scene,
-    extent,
-    force_table,
-    start_server,
-)
 
 SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
 
@@ -48,8 +41,8 @@ class LiveView(ClockFromZero):
     def __init__(self, host: str = 'localhost', port: int = 8080, **options: Any) -> None:
         super().__init__('kane_view', **options)
         self.parameters = declare(self, RobotParameters)
-        self.server = start_server(host, port)
-        self.scene: Scene | None = None
+        self.server = window.start_server(host, port)
+        self.scene: window.Scene | None = None
         self._table = self.server.gui.add_html('')
         self._forces: JointState | None = None
         self._events: list[str] = []
@@ -64,7 +57,7 @@ class LiveView(ClockFromZero):
         subscribe(JointState, f'{SIMULATOR}/constraint_forces', self._on_forces, LATEST)
         subscribe(DiagnosticArray, f'{SIMULATOR}/events', self._on_events, 100)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(FRAME, self.show, clock=steady)
+        self.create_timer(window.FRAME, self.show, clock=steady)
 
     def start(self) -> None:
         """Load the robot, or wait for its topic."""
@@ -85,10 +78,10 @@ class LiveView(ClockFromZero):
             self.get_logger().warning(note)
         self._q = model.robot.neutral()
         self._joints = NameMap('joint_states', model.joints)
-        centre, size = extent(drawing.shapes, pose_rows(model.robot, self._q)[None])
+        centre, size = window.extent(drawing.shapes, pose_rows(model.robot, self._q)[None])
         self.server.scene.reset()
         names = [body.name for body in model.robot.bodies]
-        self.scene = Scene(self.server, names, drawing.shapes, size)
+        self.scene = window.Scene(self.server, names, drawing.shapes, size)
         self.scene.camera(centre, size)
         self.server.gui.set_panel_label(model.robot.name)
         self._changed = True
@@ -125,7 +118,7 @@ class LiveView(ClockFromZero):
     def _on_events(self, message: DiagnosticArray) -> None:
         stamp = nanoseconds(message.header.stamp) * 1e-9
         self._events += [f'{stamp:.4f} s: {status.name}' for status in message.status]
-        del self._events[:-NEWEST_EVENTS]
+        del self._events[: -window.NEWEST_EVENTS]
         self._changed = True
 
     def _tell(self, rejection: RejectedInput) -> None:
@@ -145,7 +138,7 @@ class LiveView(ClockFromZero):
         self.scene.show(pose_rows(self._model.robot, self._q), arrows)
         located = {arrow.name for arrow in arrows}
         others = [row for row in rows if row.name not in located]
-        self._table.content = force_table([*arrows, *others], self._events)
+        self._table.content = window.force_table([*arrows, *others], self._events)
 
     def _rows(self) -> list[Force]:
         """Return all rows of the newest message, without a place."""
