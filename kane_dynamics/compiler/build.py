@@ -42,7 +42,7 @@ from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.recipe import Kernels, Recipe
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
-from kane_dynamics.compiler.steps.stepping import stepping_text
+from kane_dynamics.compiler.steps.time_loops import stepping_text
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 Progress = Callable[[str, int, int], None]

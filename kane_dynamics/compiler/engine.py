@@ -16,7 +16,7 @@ from kane_dynamics.compiler.build import STEPS, Build, step_name
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Kernels
-from kane_dynamics.compiler.steps.stepping import one_step
+from kane_dynamics.compiler.steps.time_loops import one_step
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import (
     CompiledSubset,

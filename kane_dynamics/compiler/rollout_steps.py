@@ -18,7 +18,7 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
 from kane_dynamics.compiler.parameters import INERTIA, Parameters, load_graph
 from kane_dynamics.compiler.recipe import Recipe
-from kane_dynamics.compiler.steps.rollout_code import TABLES, rollout_text
+from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start
 from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Floats
@@ -48,7 +48,7 @@ class CompiledMotions:
         code = recipe.cached_kernel(_ROLLOUTS, make, *how, recipe.law_content).code
         names = [f'{step_name(integrator, projection)}_lanes', *[f'{START}_lanes'] * projection]
         module = NativeModule(code, names, linker)
-        pointers = [ctypes.c_void_p] * len(TABLES)
+        pointers = [ctypes.c_void_p] * TABLES
         functions = [
             module.function(each, None, *pointers, ctypes.c_int64, ctypes.c_int64)
             for each in names

@@ -2,12 +2,14 @@
 """The text for LLVM 14 and 15, which newer ones read too: the same functions."""
 
 import re
+import shutil
+import subprocess
 
 import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from support.machines import planar_2r
+from support.machines import differential_drive, planar_2r
 
 import kane_dynamics as kd
 from kane_dynamics.compiler.cache import CachedKernel
@@ -102,3 +104,17 @@ def test_no_pointer_is_without_a_type(pair):
     assert '@llvm.tan' not in text
     assert '@llvm.maximum' not in text
     assert 'declare double @tan(double)' in text
+
+
+@pytest.mark.skipif(shutil.which('llvm-as-14') is None, reason='needs llvm-as-14')
+def test_llvm_14_reads_every_module(monkeypatch):
+    texts, compiled = [], native._compiled
+    monkeypatch.setattr(
+        native, '_compiled', lambda ir, *how: texts.append(ir) or compiled(ir, *how)
+    )
+    robot = differential_drive()
+    constraints = (kd.constraints.differential_drive(robot, 'left', 'right', 0.1),)
+    kd.rollout(kd.compile(robot, constraints, cache=False), *np.zeros((2, 3, robot.nv)), 0.01)
+    for ir in texts:  # types of pointers, which newer ones do not check
+        command = ['llvm-as-14', '-o', '/dev/null']
+        subprocess.run(command, input=for_older_llvm(ir), text=True, check=True)

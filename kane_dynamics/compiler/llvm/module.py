@@ -31,6 +31,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
 )
 from kane_dynamics.compiler.llvm.loop_code import bodies_at_once, loop_text
 from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
+from kane_dynamics.compiler.llvm.routine import Routine, vector
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
@@ -55,20 +56,16 @@ def module_text(
         parts.append(loop_text(spec, lanes, lanes))
     elif (quick := _in_lanes(spec)) is not None:
         parts.append(kernel_text(quick, lanes))
-    parts += [sincos_definition(width) for width in sorted(widths)] + list(more)
-    return '\n'.join(
-        [
-            *sorted(
-                set().union(
-                    {f'declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)'},
-                    *(declarations for _, declarations in parts),
-                )
-            ),
-            *[text for text, _ in parts],
-            _batch(spec, lanes),
-            entry_text(_signature(spec), header),
-        ]
-    )
+    parts += [sincos_definition(width) for width in sorted(widths)]
+    parts += [*more, _batch(spec, lanes), (entry_text(_signature(spec), header), set())]
+    return joined(parts)
+
+
+def joined(parts: Iterable[FunctionText]) -> str:
+    """Return the LLVM IR of some functions, after what they declare."""
+    parts = list(parts)
+    declarations = set[str]().union(*(declared for _, declared in parts))
+    return '\n'.join([*sorted(declarations), *(text for text, _ in parts)])
 
 
 def _in_lanes(spec: Spec) -> KernelSpec | None:
@@ -102,8 +99,9 @@ def core_text(spec: Spec, lanes: int) -> str:
     parts = list(single_parts([spec], lanes).values())
     parts += [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
     head = f'double @{spec.name}('
-    texts = [text.replace(f'define {head}', f'define hidden {head}') for text, _ in parts]
-    return '\n'.join([*sorted(set().union(*(names for _, names in parts))), *texts])
+    return joined(
+        (text.replace(f'define {head}', f'define hidden {head}'), more) for text, more in parts
+    )
 
 
 def _signature(spec: Spec) -> Signature:
@@ -196,82 +194,34 @@ def row_major_positions(function: ca.Function, output: int) -> list[int]:
     return [row * width + column for row, column in zip(rows, columns, strict=True)]
 
 
-def _batch(spec: Spec, lanes: int) -> str:
+def _batch(spec: Spec, lanes: int) -> FunctionText:
     """Return the loops over states: whole vectors first, then what is left one by one."""
-    arrays = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
-    arrays.append(('parameters', 0))
-    arrays += [(f'out{o}', size) for o, size in enumerate(spec.output_sizes)]
-    pointers = ', '.join(f'ptr %{name}' for name, _ in arrays)
-    lines, one = [], ', '.join(f'ptr %{name}.k' for name, _ in arrays)
-    for name, size in arrays:
-        lines.append(f'%{name}.o = mul i64 %k, {size}')
-        lines.append(f'%{name}.k = getelementptr inbounds double, ptr %{name}, i64 %{name}.o')
-    lines.append('%h.k = getelementptr inbounds double, ptr %health, i64 %k')
-    head = f'({pointers}, ptr %health, i64 %begin, i64 %end)'
+    sizes = {f'in{i}': size for i, size in enumerate(spec.input_sizes)} | {'parameters': 0}
+    sizes |= {f'out{o}': size for o, size in enumerate(spec.output_sizes)}
 
-    def states(condition: str) -> str:
-        return f"""
-entry:
-  br label %check
-check:
-  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
-  %left = icmp slt i64 %k, %end
-  br i1 %left, label %body, label %done
-body:
-  {chr(10).join(lines)}
-  {condition}
-solve:
-  %h = call double @{spec.name}({one})
-  store double %h, ptr %h.k
-  br label %go
-go:
-  %next = add i64 %k, 1
-  br label %check
-done:
-  ret void
-"""
+    def at(k: str) -> str:
+        return ', '.join(f'{name}[{size} * {k} :]' for name, size in sizes.items())
 
-    single = states('br label %solve')
     quick = _in_lanes(spec)
-    if isinstance(spec, RoutineSpec) and quick is None:
-        return f'define void @{spec.name}_batch{head} {{{single}}}\n'
-    lane_name = spec.name if quick is None else quick.name
-    kind, limit = f'<{lanes} x double>', Block(lanes).constant(RCOND_LIMIT)
-    again = 'false'
-    asked = redo = ''
-    texts = [f'define internal void @{spec.name}_each{head} {{{single}}}']
-    if isinstance(spec, RoutineSpec):  # the others keep their bits, whoever their neighbours are
-        sure = f'%sure = fcmp oge double %before, {Block(1).constant(RCOND_LIMIT)}'
-        ill = states(
-            f'%before = load double, ptr %h.k\n  {sure}\n  br i1 %sure, label %go, label %solve'
-        )
-        texts.append(f'define internal void @{spec.name}_ill{head} {{{ill}}}')
-        reduced = f'@llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1> %ill)'
-        asked = f'%ill = fcmp ult {kind} %h, {limit}\n  %any = call i1 {reduced}'
-        again = '%any'
-        redo = f'call void @{spec.name}_ill({pointers}, ptr %health, i64 %k, i64 %next)'
-    several = f"""
-entry:
-  br label %check
-check:
-  %k = phi i64 [ %begin, %entry ], [ %next, %go ]
-  %next = add i64 %k, {lanes}
-  %more = icmp sle i64 %next, %end
-  br i1 %more, label %body, label %rest
-body:
-  {chr(10).join(lines)}
-  %h = call {kind} @{lane_name}_lanes({one})
-  store {kind} %h, ptr %h.k, align 8
-  {asked}
-  br i1 {again}, label %again, label %go
-again:
-  {redo}
-  br label %go
-go:
-  br label %check
-rest:
-  call void @{spec.name}_each({pointers}, ptr %health, i64 %k, i64 %end)
-  ret void
+    whole, again = '(end - begin) // LANES', ''
+    if isinstance(spec, RoutineSpec):  # states keep their bits, whoever their neighbours are
+        whole = whole if quick else '0'
+        again = f"""
+        for i in range(k, k + LANES):
+            if not health[i] >= LIMIT:
+                health[i] = one({at('i')})"""
+    text = f"""
+def batch({', '.join(f'{x}: Array' for x in [*sizes, 'health'])}, begin: int, end: int):
+    whole = {whole}
+    for g in range(whole):
+        k = begin + LANES * g
+        health[k:] = several({at('k')}){again}
+    for k in range(begin + LANES * whole, end):
+        health[k] = one({at('k')})
 """
-    texts.append(f'define void @{spec.name}_batch{head} {{{several}}}')
-    return '\n'.join([*texts, ''])
+    several = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
+    if isinstance(spec, RoutineSpec) and quick is None:
+        several = f'@{spec.name}'
+    names = {'one': f'@{spec.name}', 'several': several}
+    made = Routine(text, {'LANES': lanes, 'LIMIT': RCOND_LIMIT}, names)
+    return made.text(f'@{spec.name}_batch', linkage=''), made.declarations

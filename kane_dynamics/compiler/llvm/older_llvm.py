@@ -130,7 +130,7 @@ def _typed(line: str) -> list[str]:
             f'{name} = bitcast {kind}* {name}.new to i8*',
         ]
     elif results := _PLACE.fullmatch(text):
-        name, kind, remainder = results.groups()
+        name, kind, remainder = (_old(x) for x in results.groups())
         lines = [
             f'{name}.own = alloca {kind}{remainder}',
             f'{name} = bitcast {kind}* {name}.own to i8*',

@@ -2,10 +2,11 @@
 """
 Loops written in Python, as LLVM IR.
 
-A routine is a Python function of arrays, tables of integers and numbers. It may hold assignments,
-``for`` over ``range``, ``if``, ``return``, slices ``x[k:]`` as what begins at entry k, calls of
-routines and kernels, and ``empty(n)`` as an array of its own. ``and`` and ``or`` compute both
-sides. Names that it does not define are constants: numbers, or tables of integers.
+A routine is a Python function, or its text, of arrays, tables of integers and numbers. It may
+hold assignments, ``for`` over ``range``, ``if``, ``return``, slices ``x[k:]`` as what begins at
+entry k, calls of routines and kernels, and ``empty(n)`` as an array of its own. ``and`` and ``or``
+compute both sides. Names that it does not define are constants: numbers, or tables of integers. Of
+kernels in vector lanes, ``x[k:] = f(...)`` stores the whole result; ``-> Lanes`` returns a vector.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Constants = Mapping[str, float | int | Sequence[int]]
 
 _TYPES = {'Array': 'array', 'Table': 'table', 'int': 'i64', 'float': 'double', 'None': 'double'}
 _FLAGS = 'reassoc nsz arcp contract'  # never `nnan` or `ninf`, as for straight-line code
-_WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw'}
+_WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw', ast.FloorDiv: 'sdiv'}
 _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
 _PREFIX = '@rows_'  # of names of routines and tables
@@ -58,57 +59,80 @@ def routine_parts(
     """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
     local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
     names = {**kernels, **external, **local}
-    parts: dict[str, tuple[str, set[str]]] = {}
-    for name, table in constants.items():
-        if not isinstance(table, (int, float)) and len(table):
-            entries = ', '.join(f'i64 {k}' for k in table)
-            head = f'{_PREFIX}{name} = internal constant [{len(table)} x i64]'
-            parts[f'{_PREFIX}{name}'] = f'{head} [{entries}]', set()
+    tables = table_text(_PREFIX, {k: x for k, x in constants.items() if not _is_number(x)})
+    parts = {name: (text, set[str]()) for name, text in tables.items()}
     for function in functions:
-        made = _Routine(function, constants, names, external)
-        parts[local[function.__name__]] = made.text(), made.declarations
+        made = Routine(function, constants, names, external)
+        parts[local[function.__name__]] = made.text(local[function.__name__]), made.declarations
     return parts
 
 
-class _Routine:
+def table_text(prefix: str, tables: Mapping[str, Any], kind: str = 'i64') -> dict[str, str]:
+    """Return the LLVM IR of tables of numbers, by LLVM name; nothing of those without entries."""
+    texts = {}
+    for name, table in tables.items():
+        entries = [f'{kind} {_number(x)[1]}' for x in table]
+        head = f'{prefix}{name} = internal constant [{len(entries)} x {kind}]'
+        texts[f'{prefix}{name}'] = f'{head} [{", ".join(entries)}], align 64'
+    return {name: text for name, text in texts.items() if not text.endswith('[], align 64')}
+
+
+class Routine:
     """One routine on its way to LLVM IR."""
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        source: Callable[..., Any] | str,
         constants: Constants,
         names: Mapping[str, str],
-        external: Mapping[str, str],
+        external: Mapping[str, str] | None = None,
+        prefix: str = _PREFIX,
     ) -> None:
-        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        text = source if isinstance(source, str) else inspect.getsource(source)
+        tree: Any = ast.parse(textwrap.dedent(text)).body[0]
         self._tree, self._constants, self._names = tree, constants, names
         self._lines: list[str] = []
         self._slots: dict[str, Value] = {}
-        self._arrays: list[str] = []
-        self._size = self._count = 0
-        self._outside = external
+        self._arrays: list[int] = []
+        self._count = 0
+        self._outside, self._prefix = external or {}, prefix
+        self._result = self._type(tree.returns)
         self.declarations: set[str] = set()
 
-    def text(self) -> str:
+    def _type(self, annotation: ast.expr | None) -> str:
+        name = ast.unparse(annotation or ast.Constant(None))
+        return vector(cast(int, self._constants['LANES'])) if name == 'Lanes' else _TYPES[name]
+
+    def text(self, name: str, linkage: str = 'internal ', attributes: str = '') -> str:
+        """Return the LLVM IR of the routine under a name."""
         arguments = []
         for argument in self._tree.args.args:
-            kind = _TYPES[ast.unparse(argument.annotation or ast.Constant(None))]
+            kind = self._type(argument.annotation)
             arguments.append(f'{_llvm(kind)} %{argument.arg}')
             self._set(argument.arg, (kind, f'%{argument.arg}'))
         self._body(self._tree.body)
         if not self._lines[-1].startswith('ret'):
-            self._leave('ret double 0.0')
-        on_heap = self._size > _MOST_ON_STACK
-        work = f'%work = alloca [{self._size} x double], align 64'
-        if on_heap:
-            self.declarations |= {'declare ptr @malloc(i64)', 'declare void @free(ptr)'}
-            work = f'%work = call ptr @malloc(i64 {8 * self._size})'
-        slots = [f'{slot} = alloca {_llvm(kind)}' for kind, slot in self._slots.values()]
-        lines = [line for line in self._lines if on_heap or not line.startswith('call void @free')]
-        body = '\n  '.join([*slots, *[work] * bool(self._size), *self._arrays, *lines])
-        result = _TYPES[ast.unparse(self._tree.returns or ast.Constant(None))]
-        head = f'define internal {result} {self._names[self._tree.name]}({", ".join(arguments)})'
-        return f'{head} {{\n  {body}\n}}\n'
+            self._lines.append('ret double 0.0')
+        # one entry each: text for older LLVM casts an address under a name made from its own
+        places = [f'{slot} = alloca [1 x {_llvm(kind)}]' for kind, slot in self._slots.values()]
+        lines, begin = self._lines, 0
+        if on_heap := sum(self._arrays) > _MOST_ON_STACK:
+            self.declarations |= {
+                'declare ptr @aligned_alloc(i64, i64)',
+                'declare void @free(ptr)',
+            }
+            places.append(f'%work = call ptr @aligned_alloc(i64 64, i64 {8 * sum(self._arrays)})')
+            free = ['call void @free(ptr %work)']
+            lines = [one for line in lines for one in [*free * line.startswith('ret '), line]]
+        for k, size in enumerate(self._arrays):
+            part = f'getelementptr double, ptr %work, i64 {begin}'
+            places.append(
+                f'%array{k} = ' + (part if on_heap else f'alloca [{size} x double], align 64')
+            )
+            begin += size
+        body = '\n  '.join([*places, *lines])
+        head = f'define {linkage}{self._result} {name}({", ".join(arguments)}) {attributes}'
+        return f'{head}{{\n  {body}\n}}\n'
 
     def _emit(self, text: str) -> str:
         self._count += 1
@@ -122,16 +146,24 @@ class _Routine:
     def _begin(self, label: str) -> None:
         self._lines += [f'br label %{label}', f'{label}:']
 
-    def _leave(self, line: str) -> None:
-        self._lines += ['call void @free(ptr %work)'] * bool(self._size) + [line]
-
     def _set(self, name: str, value: Value) -> None:
-        kind, slot = self._slots.setdefault(name, (value[0], f'%{name}.slot'))
-        self._lines.append(f'store {_llvm(kind)} {self._as(kind, value)}, ptr {slot}')
+        kind, _ = self._slots.setdefault(name, (value[0], f'%{name}.slot'))
+        local = self._as(kind, value)
+        self._lines.append(f'store {_llvm(kind)} {local}, ptr {self._slot(name)}')
+
+    def _slot(self, name: str) -> str:
+        kind, slot = self._slots[name]
+        return self._emit(f'getelementptr {_llvm(kind)}, ptr {slot}, i64 0')
+
+    def _get(self, name: str) -> Value:
+        kind = self._slots[name][0]
+        return kind, self._emit(f'load {_llvm(kind)}, ptr {self._slot(name)}')
 
     def _as(self, kind: str, value: Value) -> str:
         if kind == 'double' and value[0] == 'i64':
             return self._emit(f'sitofp i64 {value[1]} to double')
+        if kind.startswith('<') and value[0] == 'array':
+            return self._emit(f'load {kind}, ptr {value[1]}, align 8')
         return value[1]
 
     # statements
@@ -150,8 +182,9 @@ class _Routine:
         if isinstance(target, ast.Name):
             self._set(target.id, value)
             return
-        place = self._place(target)
-        self._lines.append(f'store double {self._as("double", value)}, ptr {place[1]}, align 8')
+        place, whole = self._place(target)[1], isinstance(target.slice, ast.Slice)
+        kind = value[0] if whole else 'double'
+        self._lines.append(f'store {kind} {self._as(kind, value)}, ptr {place}, align 8')
 
     def _expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
@@ -164,12 +197,10 @@ class _Routine:
         self._set(name, ('i64', first))
         check, inside, end = self._label(), self._label(), self._label()
         self._begin(check)
-        slot = self._slots[name][1]
-        more = self._emit(f'icmp slt i64 {self._emit(f"load i64, ptr {slot}")}, {last}')
+        more = self._emit(f'icmp slt i64 {self._get(name)[1]}, {last}')
         self._lines += [f'br i1 {more}, label %{inside}, label %{end}', f'{inside}:']
         self._body(node.body)
-        now = self._emit(f'load i64, ptr {slot}')
-        self._set(name, ('i64', self._emit(f'add nsw i64 {now}, 1')))
+        self._set(name, ('i64', self._emit(f'add nsw i64 {self._get(name)[1]}, 1')))
         self._lines += [f'br label %{check}', f'{end}:']
 
     def _if(self, node: ast.If) -> None:
@@ -182,8 +213,8 @@ class _Routine:
         self._begin(end)
 
     def _return(self, node: ast.Return) -> None:
-        value = self._as('double', self._value(node.value or ast.Constant(0.0)))
-        self._leave(f'ret double {value}')
+        value = self._as(self._result, self._value(node.value or ast.Constant(0.0)))
+        self._lines.append(f'ret {self._result} {value}')
         if node is not self._tree.body[-1]:
             self._lines.append(f'{self._label()}:')
 
@@ -198,16 +229,16 @@ class _Routine:
 
     def _name(self, node: ast.Name) -> Value:
         if node.id in self._slots:
-            kind, slot = self._slots[node.id]
-            return kind, self._emit(f'load {_llvm(kind)}, ptr {slot}')
+            return self._get(node.id)
         constant = self._constants[node.id]
-        if isinstance(constant, (int, float)):
-            return _number(constant)
-        return 'table', f'{_PREFIX}{node.id}' if len(constant) else 'null'
+        if _is_number(constant):
+            return _number(cast(float, constant))
+        return 'table', f'{self._prefix}{node.id}' if len(constant) else 'null'
 
     def _place(self, node: ast.Subscript) -> Value:
         kind, base = self._value(node.value)
         lower = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
+        lower = lower or ast.Constant(0)
         entry = 'i64' if kind == 'table' else 'double'
         k = self._value(lower)[1]
         return kind, self._emit(f'getelementptr inbounds {entry}, ptr {base}, i64 {k}')
@@ -272,17 +303,25 @@ class _Routine:
             self.declarations.add(f'declare double {function}(double)')
             return 'double', self._emit(f'call double {function}(double {inputs[0][1]})')
         passed = ', '.join(f'{_llvm(kind)} {value}' for kind, value in inputs)
+        *_, result, function = 'double', *self._names[name].rsplit(' ', 1)
         if name in self._outside:
             kinds = ', '.join(_llvm(kind) for kind, _ in inputs)
-            self.declarations.add(f'declare double {self._names[name]}({kinds})')
-        return 'double', self._emit(f'call double {self._names[name]}({passed})')
+            self.declarations.add(f'declare double {function}({kinds})')
+        return result, self._emit(f'call {result} {function}({passed})')
 
     def _empty(self, node: ast.expr) -> Value:
         size = eval(ast.unparse(node), {}, dict(self._constants))
-        name = f'%array{len(self._arrays)}'
-        self._arrays.append(f'{name} = getelementptr double, ptr %work, i64 {self._size}')
-        self._size += (size + 8) // 8 * 8
-        return 'array', name
+        self._arrays.append((size + 8) // 8 * 8)
+        return 'array', f'%array{len(self._arrays) - 1}'
+
+
+def vector(lanes: int) -> str:
+    """Return the LLVM type of a result in vector lanes."""
+    return 'double' if lanes == 1 else f'<{lanes} x double>'
+
+
+def _is_number(constant: Any) -> bool:
+    return isinstance(constant, (int, float))
 
 
 def _llvm(kind: str) -> str:
