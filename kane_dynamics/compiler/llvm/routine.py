@@ -59,7 +59,9 @@ def routine_parts(
     """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
     local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
     names = {**kernels, **external, **local}
-    tables = table_text(_PREFIX, {k: x for k, x in constants.items() if not _is_number(x)})
+    tables = table_text(
+        _PREFIX, {k: x for k, x in constants.items() if not isinstance(x, (int, float))}
+    )
     parts = {name: (text, set[str]()) for name, text in tables.items()}
     for function in functions:
         made = Routine(function, constants, names, external)
@@ -231,9 +233,12 @@ class Routine:
         if node.id in self._slots:
             return self._get(node.id)
         constant = self._constants[node.id]
-        if _is_number(constant):
-            return _number(cast(float, constant))
-        return 'table', f'{self._prefix}{node.id}' if len(constant) else 'null'
+        if isinstance(constant, (int, float)):
+            return _number(constant)
+        if not len(constant):
+            return 'table', 'null'
+        table = f'{self._prefix}{node.id}'
+        return 'table', self._emit(f'getelementptr inbounds i64, ptr {table}, i64 0')
 
     def _place(self, node: ast.Subscript) -> Value:
         kind, base = self._value(node.value)
@@ -318,10 +323,6 @@ class Routine:
 def vector(lanes: int) -> str:
     """Return the LLVM type of a result in vector lanes."""
     return 'double' if lanes == 1 else f'<{lanes} x double>'
-
-
-def _is_number(constant: Any) -> bool:
-    return isinstance(constant, (int, float))
 
 
 def _llvm(kind: str) -> str:
