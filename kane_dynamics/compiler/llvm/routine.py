@@ -59,9 +59,8 @@ def routine_parts(
     """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
     local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
     names = {**kernels, **external, **local}
-    tables = table_text(
-        _PREFIX, {k: x for k, x in constants.items() if not isinstance(x, (int, float))}
-    )
+    lists = {name: x for name, x in constants.items() if not isinstance(x, (int, float))}
+    tables = table_text(_PREFIX, lists)
     parts = {name: (text, set[str]()) for name, text in tables.items()}
     for function in functions:
         made = Routine(function, constants, names, external)
@@ -119,18 +118,15 @@ class Routine:
         places = [f'{slot} = alloca [1 x {_llvm(kind)}]' for kind, slot in self._slots.values()]
         lines, begin = self._lines, 0
         if on_heap := sum(self._arrays) > _MOST_ON_STACK:
-            self.declarations |= {
-                'declare ptr @aligned_alloc(i64, i64)',
-                'declare void @free(ptr)',
-            }
+            self.declarations.add('declare ptr @aligned_alloc(i64, i64)')
+            self.declarations.add('declare void @free(ptr)')
             places.append(f'%work = call ptr @aligned_alloc(i64 64, i64 {8 * sum(self._arrays)})')
             free = ['call void @free(ptr %work)']
             lines = [one for line in lines for one in [*free * line.startswith('ret '), line]]
         for k, size in enumerate(self._arrays):
             part = f'getelementptr double, ptr %work, i64 {begin}'
-            places.append(
-                f'%array{k} = ' + (part if on_heap else f'alloca [{size} x double], align 64')
-            )
+            here = f'alloca [{size} x double], align 64'
+            places.append(f'%array{k} = {part if on_heap else here}')
             begin += size
         body = '\n  '.join([*places, *lines])
         head = f'define {linkage}{self._result} {name}({", ".join(arguments)}) {attributes}'
