@@ -31,7 +31,8 @@ _FLAGS = 'reassoc nsz arcp contract'  # never `nnan` or `ninf`, as for straight-
 _WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw', ast.FloorDiv: 'sdiv'}
 _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
-_PREFIX = '@rows_'  # of names of routines and tables
+_INTRINSICS = {'sqrt': 'sqrt', 'abs': 'fabs'}
+PREFIX = '@rows_'  # of names of routines and tables
 _MOST_ON_STACK = 2**14  # doubles; threads may have stacks of 512 kB
 Value = tuple[str, str]
 """Type and LLVM value."""
@@ -50,34 +51,6 @@ def empty(size: int) -> Array:
     return np.empty(size)
 
 
-def routine_parts(
-    functions: Sequence[Callable[..., Any]],
-    constants: Constants,
-    kernels: Mapping[str, str],
-    external: Mapping[str, str],
-) -> dict[str, tuple[str, set[str]]]:
-    """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
-    local = {function.__name__: f'{_PREFIX}{function.__name__}' for function in functions}
-    names = {**kernels, **external, **local}
-    lists = {name: x for name, x in constants.items() if not isinstance(x, (int, float))}
-    tables = table_text(_PREFIX, lists)
-    parts = {name: (text, set[str]()) for name, text in tables.items()}
-    for function in functions:
-        made = Routine(function, constants, names, external)
-        parts[local[function.__name__]] = made.text(local[function.__name__]), made.declarations
-    return parts
-
-
-def table_text(prefix: str, tables: Mapping[str, Any], kind: str = 'i64') -> dict[str, str]:
-    """Return the LLVM IR of tables of numbers, by LLVM name; nothing of those without entries."""
-    texts = {}
-    for name, table in tables.items():
-        entries = [f'{kind} {_number(x)[1]}' for x in table]
-        head = f'{prefix}{name} = internal constant [{len(entries)} x {kind}]'
-        texts[f'{prefix}{name}'] = f'{head} [{", ".join(entries)}], align 64'
-    return {name: text for name, text in texts.items() if not text.endswith('[], align 64')}
-
-
 class Routine:
     """One routine on its way to LLVM IR."""
 
@@ -87,18 +60,19 @@ class Routine:
         constants: Constants,
         names: Mapping[str, str],
         external: Mapping[str, str] | None = None,
-        prefix: str = _PREFIX,
+        prefix: str = PREFIX,
     ) -> None:
         text = source if isinstance(source, str) else inspect.getsource(source)
         tree: Any = ast.parse(textwrap.dedent(text)).body[0]
         self._tree, self._constants, self._names = tree, constants, names
-        self._lines: list[str] = []
+        self._block = Block(1)
+        self._emit, self._lines = self._block.emit, self._block.lines
+        self.declarations = self._block.declarations
         self._slots: dict[str, Value] = {}
         self._arrays: list[int] = []
-        self._count = 0
+        self._labels = 0
         self._outside, self._prefix = external or {}, prefix
         self._result = self._type(tree.returns)
-        self.declarations: set[str] = set()
 
     def _type(self, annotation: ast.expr | None) -> str:
         name = ast.unparse(annotation or ast.Constant(None))
@@ -132,14 +106,9 @@ class Routine:
         head = f'define {linkage}{self._result} {name}({", ".join(arguments)}) {attributes}'
         return f'{head}{{\n  {body}\n}}\n'
 
-    def _emit(self, text: str) -> str:
-        self._count += 1
-        self._lines.append(f'%x{self._count} = {text}')
-        return f'%x{self._count}'
-
     def _label(self) -> str:
-        self._count += 1
-        return f'at{self._count}'
+        self._labels += 1
+        return f'at{self._labels}'
 
     def _begin(self, label: str) -> None:
         self._lines += [f'br label %{label}', f'{label}:']
@@ -223,14 +192,14 @@ class Routine:
         return results
 
     def _constant(self, node: ast.Constant) -> Value:
-        return _number(cast(float, node.value))
+        return number(cast(float, node.value))
 
     def _name(self, node: ast.Name) -> Value:
         if node.id in self._slots:
             return self._get(node.id)
         constant = self._constants[node.id]
         if isinstance(constant, (int, float)):
-            return _number(constant)
+            return number(constant)
         if not len(constant):
             return 'table', 'null'
         table = f'{self._prefix}{node.id}'
@@ -252,14 +221,16 @@ class Routine:
         return entry, self._emit(f'load {entry}, ptr {place}, align 8')
 
     def _binop(self, node: ast.BinOp) -> Value:
-        left, right = self._value(node.left), self._value(node.right)
-        return self._binary(type(node.op), left, right)
+        kind, *values = self._pair(node.left, node.right)
+        operator: Any = type(node.op)
+        how = f'{_REAL[operator]} {_FLAGS}' if kind == 'double' else _WHOLE[operator]
+        return kind, self._emit(f'{how} {kind} {", ".join(values)}')
 
-    def _binary(self, operator: Any, left: Value, right: Value) -> Value:
-        if left[0] == right[0] == 'i64' and operator in _WHOLE:
-            return 'i64', self._emit(f'{_WHOLE[operator]} i64 {left[1]}, {right[1]}')
-        values = f'{self._as("double", left)}, {self._as("double", right)}'
-        return 'double', self._emit(f'{_REAL[operator]} {_FLAGS} double {values}')
+    def _pair(self, *nodes: ast.expr) -> tuple[str, str, str]:
+        """Return the type of two values together, and each as one of it."""
+        a, b = (self._value(node) for node in nodes)
+        kind = 'i64' if a[0] == b[0] == 'i64' else 'double'
+        return kind, self._as(kind, a), self._as(kind, b)
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         kind, value = self._value(node.operand)
@@ -270,15 +241,12 @@ class Routine:
         return kind, self._emit(f'fneg double {value}')
 
     def _compare(self, node: ast.Compare) -> Value:
-        left, right = self._value(node.left), self._value(node.comparators[0])
-        return 'i1', self._compared(_COMPARED[type(node.ops[0])], left, right)
+        values = self._pair(node.left, node.comparators[0])
+        return 'i1', self._compared(_COMPARED[type(node.ops[0])], *values)
 
-    def _compared(self, how: str, left: Value, right: Value) -> str:
-        if left[0] == right[0] == 'i64':
-            signed = how if how == 'eq' else f's{how}'
-            return self._emit(f'icmp {signed} i64 {left[1]}, {right[1]}')
-        values = f'{self._as("double", left)}, {self._as("double", right)}'
-        return self._emit(f'fcmp o{how} double {values}')
+    def _compared(self, how: str, kind: str, a: str, b: str) -> str:
+        signed = 'icmp ' + ('' if how == 'eq' else 's')
+        return self._emit(f'{signed if kind == "i64" else "fcmp o"}{how} {kind} {a}, {b}')
 
     def _boolop(self, node: ast.BoolOp) -> Value:
         how = 'and' if isinstance(node.op, ast.And) else 'or'
@@ -291,18 +259,15 @@ class Routine:
         name = node.func.id  # type: ignore[attr-defined]
         if name == 'empty':
             return self._empty(node.args[0])
-        inputs = [self._value(argument) for argument in node.args]
         if name in ('max', 'min'):
-            kind = 'i64' if inputs[0][0] == inputs[1][0] == 'i64' else 'double'
-            truth = self._compared('gt' if name == 'max' else 'lt', *inputs)
-            a, b = (self._as(kind, x) for x in inputs)
+            kind, a, b = self._pair(*node.args)
+            truth = self._compared('gt' if name == 'max' else 'lt', kind, a, b)
             return kind, self._emit(f'select i1 {truth}, {kind} {a}, {kind} {b}')
+        inputs = [self._value(argument) for argument in node.args]
         if name == 'int':
             return 'i64', self._emit(f'fptosi double {inputs[0][1]} to i64')
-        if name in ('sqrt', 'abs'):
-            function = f'@llvm.{"sqrt" if name == "sqrt" else "fabs"}.f64'
-            self.declarations.add(f'declare double {function}(double)')
-            return 'double', self._emit(f'call double {function}(double {inputs[0][1]})')
+        if name in _INTRINSICS:
+            return 'double', self._block.intrinsic(_INTRINSICS[name], inputs[0][1])
         passed = ', '.join(f'{_llvm(kind)} {value}' for kind, value in inputs)
         *_, result, function = 'double', *self._names[name].rsplit(' ', 1)
         if name in self._outside:
@@ -325,5 +290,6 @@ def _llvm(kind: str) -> str:
     return 'ptr' if kind in ('array', 'table') else kind
 
 
-def _number(value: float) -> Value:
+def number(value: float) -> Value:
+    """Return the type of a number, and its literal."""
     return ('i64', str(value)) if isinstance(value, int) else ('double', Block(1).constant(value))

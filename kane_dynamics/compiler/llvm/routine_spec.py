@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
 from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
-from kane_dynamics.compiler.llvm.routine import Constants, routine_parts
+from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, number
 from kane_dynamics.compiler.llvm.straight_line import Block
 
 
@@ -62,3 +62,31 @@ class RoutineSpec:
         body = '\n  '.join(lines)
         whole = f'define double @{self.name}({passed}) noinline {{\n  {body}\n}}\n'
         return {**parts, self.name: (whole, set())}
+
+
+def routine_parts(
+    functions: Sequence[Callable[..., Any]],
+    constants: Constants,
+    kernels: Mapping[str, str],
+    external: Mapping[str, str],
+) -> dict[str, tuple[str, set[str]]]:
+    """Return the LLVM IR of routines and of their tables, and what each declares, by LLVM name."""
+    local = {function.__name__: f'{PREFIX}{function.__name__}' for function in functions}
+    names = {**kernels, **external, **local}
+    lists = {name: x for name, x in constants.items() if not isinstance(x, (int, float))}
+    tables = table_text(PREFIX, lists)
+    parts = {name: (text, set[str]()) for name, text in tables.items()}
+    for function in functions:
+        made = Routine(function, constants, names, external)
+        parts[local[function.__name__]] = made.text(local[function.__name__]), made.declarations
+    return parts
+
+
+def table_text(prefix: str, tables: Mapping[str, Any], kind: str = 'i64') -> dict[str, str]:
+    """Return the LLVM IR of tables of numbers, by LLVM name; nothing of those without entries."""
+    texts = {}
+    for name, table in tables.items():
+        entries = [f'{kind} {number(x)[1]}' for x in table]
+        head = f'{prefix}{name} = internal constant [{len(entries)} x {kind}]'
+        texts[f'{prefix}{name}'] = f'{head} [{", ".join(entries)}], align 64'
+    return {name: text for name, text in texts.items() if not text.endswith('[], align 64')}
