@@ -89,20 +89,24 @@ class Routine:
         if not self._lines[-1].startswith('ret'):
             self._lines.append('ret double 0.0')
         # one entry each: text for older LLVM casts an address under a name made from its own
-        places = [f'{slot} = alloca [1 x {_llvm(kind)}]' for kind, slot in self._slots.values()]
+        allocations = [
+            f'{slot} = alloca [1 x {_llvm(kind)}]' for kind, slot in self._slots.values()
+        ]
         lines, begin = self._lines, 0
         if on_heap := sum(self._arrays) > _MOST_ON_STACK:
             self.declarations.add('declare ptr @aligned_alloc(i64, i64)')
             self.declarations.add('declare void @free(ptr)')
-            places.append(f'%work = call ptr @aligned_alloc(i64 64, i64 {8 * sum(self._arrays)})')
+            allocations.append(
+                f'%work = call ptr @aligned_alloc(i64 64, i64 {8 * sum(self._arrays)})'
+            )
             free = ['call void @free(ptr %work)']
             lines = [one for line in lines for one in [*free * line.startswith('ret '), line]]
         for k, size in enumerate(self._arrays):
             part = f'getelementptr double, ptr %work, i64 {begin}'
             here = f'alloca [{size} x double], align 64'
-            places.append(f'%array{k} = {part if on_heap else here}')
+            allocations.append(f'%array{k} = {part if on_heap else here}')
             begin += size
-        body = '\n  '.join([*places, *lines])
+        body = '\n  '.join([*allocations, *lines])
         head = f'define {linkage}{self._result} {name}({", ".join(arguments)}) {attributes}'
         return f'{head}{{\n  {body}\n}}\n'
 
