@@ -14,7 +14,7 @@ from kane_dynamics.compiler.graphs import articulated_body as articulated_graph
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.loop_levels import levels_of
+from kane_dynamics.compiler.llvm.loop_spec import levels_of
 from kane_dynamics.exceptions import InvalidInputError
 
 INPUTS = {

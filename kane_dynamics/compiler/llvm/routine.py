@@ -33,7 +33,8 @@ _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
 _INTRINSICS = {'sqrt': 'sqrt', 'abs': 'fabs'}
 PREFIX = '@rows_'  # of names of routines and tables
-_MOST_ON_STACK = 2**14  # doubles; threads may have stacks of 512 kB
+_MOST_ON_STACK = 2**15  # doubles; threads may have stacks of 512 kB
+_SMALL = 2**9  # doubles; arrays that are always on the stack, or even in registers
 Value = tuple[str, str]
 """Type and LLVM value."""
 
@@ -68,7 +69,7 @@ class Routine:
         self._block = Block(1)
         self._emit, self._lines = self._block.emit, self._block.lines
         self.declarations = self._block.declarations
-        self._slots: dict[str, Value] = {}
+        self._slots: dict[str, str] = {}
         self._arrays: list[int] = []
         self._labels = 0
         self._outside, self._prefix = external or {}, prefix
@@ -89,23 +90,25 @@ class Routine:
         if not self._lines[-1].startswith('ret'):
             self._lines.append('ret double 0.0')
         # one entry each: text for older LLVM casts an address under a name made from its own
-        allocations = [
-            f'{slot} = alloca [1 x {_llvm(kind)}]' for kind, slot in self._slots.values()
-        ]
+        allocations = [f'%{x}.slot = alloca [1 x {_llvm(k)}]' for x, k in self._slots.items()]
         lines, begin = self._lines, 0
-        if on_heap := sum(self._arrays) > _MOST_ON_STACK:
-            self.declarations.add('declare ptr @aligned_alloc(i64, i64)')
-            self.declarations.add('declare void @free(ptr)')
-            allocations.append(
-                f'%work = call ptr @aligned_alloc(i64 64, i64 {8 * sum(self._arrays)})'
-            )
-            free = ['call void @free(ptr %work)']
+        large = [size for size in self._arrays if size > _SMALL]
+        if on_heap := sum(large) > _MOST_ON_STACK:
+            self.declarations |= {'declare ptr @malloc(i64)', 'declare void @free(ptr)'}
+            allocations += [  # aligned as arrays on the stack
+                f'%heap = call ptr @malloc(i64 {8 * sum(large) + 63})',
+                '%heap.begin = ptrtoint ptr %heap to i64',
+                '%heap.back = sub i64 0, %heap.begin',
+                '%heap.ahead = and i64 %heap.back, 63',
+                '%work = getelementptr i8, ptr %heap, i64 %heap.ahead',
+            ]
+            free = ['call void @free(ptr %heap)']
             lines = [one for line in lines for one in [*free * line.startswith('ret '), line]]
         for k, size in enumerate(self._arrays):
-            part = f'getelementptr double, ptr %work, i64 {begin}'
-            here = f'alloca [{size} x double], align 64'
-            allocations.append(f'%array{k} = {part if on_heap else here}')
-            begin += size
+            place = f'alloca [{size} x double], align 64'
+            if on_heap and size > _SMALL:
+                place, begin = f'getelementptr double, ptr %work, i64 {begin}', begin + size
+            allocations.append(f'%array{k} = {place}')
         body = '\n  '.join([*allocations, *lines])
         head = f'define {linkage}{self._result} {name}({", ".join(arguments)}) {attributes}'
         return f'{head}{{\n  {body}\n}}\n'
@@ -118,26 +121,23 @@ class Routine:
         self._lines += [f'br label %{label}', f'{label}:']
 
     def _set(self, name: str, value: Value) -> None:
-        kind, _ = self._slots.setdefault(name, (value[0], f'%{name}.slot'))
+        kind = self._slots.setdefault(name, value[0])
         local = self._as(kind, value)
         self._lines.append(f'store {_llvm(kind)} {local}, ptr {self._slot(name)}')
 
     def _slot(self, name: str) -> str:
-        kind, slot = self._slots[name]
-        return self._emit(f'getelementptr {_llvm(kind)}, ptr {slot}, i64 0')
+        return self._emit(f'getelementptr {_llvm(self._slots[name])}, ptr %{name}.slot, i64 0')
 
     def _get(self, name: str) -> Value:
-        kind = self._slots[name][0]
+        kind = self._slots[name]
         return kind, self._emit(f'load {_llvm(kind)}, ptr {self._slot(name)}')
 
     def _as(self, kind: str, value: Value) -> str:
         if kind == 'double' and value[0] == 'i64':
             return self._emit(f'sitofp i64 {value[1]} to double')
-        if kind.startswith('<') and value[0] == 'array':
+        if value[0] == 'array' != kind:
             return self._emit(f'load {kind}, ptr {value[1]}, align 8')
         return value[1]
-
-    # statements
 
     def _body(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -188,8 +188,6 @@ class Routine:
         self._lines.append(f'ret {self._result} {value}')
         if node is not self._tree.body[-1]:
             self._lines.append(f'{self._label()}:')
-
-    # expressions
 
     def _value(self, node: Any) -> Value:
         results: Value = getattr(self, f'_{type(node).__name__.lower()}')(node)
