@@ -3,8 +3,7 @@
 Expression graphs as lists of values that are each computed once (static single assignment).
 
 The instructions of a CasADi function reuse their places; here each value has a number of its own,
-<<<<<<< HEAD
-so that operations can be put on levels (`llvm.loop_levels`) or in an order that keeps few of them
+so that operations can be put on levels (`llvm.loop_spec`) or in an order that keeps few of them
 alive. A thread of a graphics card has at most 255 registers, vector lanes have 32 (AVX-512) or 16;
 what does not fit is spilled to memory. An order is sought among depth-first walks from the
 results, which differ in the result they begin with and in the operand they enter first; the one
@@ -15,9 +14,6 @@ optimal (Sethi & Ullman, J. ACM 17, 1970).
 Where an order has more than `room` values alive, the one whose next use is furthest away is
 written to a slot, once, and read from there for that use: the choice that reads least (Belady, IBM
 Systems J. 5, 1966). Straight-line code tells all uses beforehand.
-=======
-so that operations can be put in another order (`scheduling`) or on levels (`llvm.loop_spec`).
->>>>>>> 0060bfa (Loops over bodies: a function a level and a routine that calls them, instead of seven writers)
 """
 
 from __future__ import annotations
