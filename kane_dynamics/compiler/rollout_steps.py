@@ -18,8 +18,8 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
 from kane_dynamics.compiler.parameters import INERTIA, Parameters, load_graph
 from kane_dynamics.compiler.recipe import Recipe
-from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start
+from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
 from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Floats
 
