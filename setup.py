@@ -134,7 +134,6 @@ setup(
         'test': [
             'codespell',
             'pytest',
-            'pytest-rerunfailures',
             'pytest-xdist',
             'distributed',
             'gymnasium',

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-BEFORE = pytest.StashKey[dict]()  # what a test found on its bench
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -30,13 +29,3 @@ def bench(tmp_path_factory):
     made = Bench(tmp_path_factory.mktemp('nodes'))
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def without_those_of_the_run_before(request):
-    """Undo what a test did that failed and runs again: it would meet and hear its own nodes."""
-    if 'bench' in request.fixturenames:
-        bench, stash = request.getfixturevalue('bench'), request.node.stash
-        if BEFORE in stash:
-            bench.return_to(stash[BEFORE])
-        stash[BEFORE] = bench.present()

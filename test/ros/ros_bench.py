@@ -145,22 +145,6 @@ class Bench:
         process.send_signal(number)
         return process.wait(START_TIMEOUT)
 
-    def present(self):
-        """Return the processes, publishers and subscriptions of now, for `return_to`."""
-        topics = *self.node.publishers, *self.node.subscriptions
-        return {'processes': len(self.processes), 'topics': topics}
-
-    def return_to(self, before):
-        """End and destroy what came since, and forget what was heard."""
-        self.end(self.processes[before['processes'] :])
-        for publisher in set(self.node.publishers).difference(before['topics']):
-            self.node.destroy_publisher(publisher)
-        for subscription in set(self.node.subscriptions).difference(before['topics']):
-            self.node.destroy_subscription(subscription)
-        for messages in self.received.values():
-            messages.clear()
-        self.statuses.clear()
-
     def end(self, processes):
         """End processes, those that do not listen by force."""
         for process in processes:
