@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from kane_dynamics.dynamics.reference import dynamics  # the module, which can be called
     from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.rollout import rollout
-    from kane_dynamics.rollouts.schedule import Rollouts
+    from kane_dynamics.rollouts.steps import Rollouts
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
 
 __version__ = '0.1.0'

@@ -154,21 +154,19 @@ def required_effort(
 
 
 def inertial_wrench(
-    inertia: Inertia, twist: DualQuaternion, rate: DualQuaternion
-) -> DualQuaternion:
-    """Return the wrench that moves a body so, in its body frame B: (24)-(26)."""
-    return wrench_along(inertia, twist.primary, twist, rate)
-
-
-def wrench_along(
-    inertia: Inertia, turning: Quaternion, twist: DualQuaternion, rate: DualQuaternion
+    inertia: Inertia,
+    twist: DualQuaternion,
+    rate: DualQuaternion,
+    turning: Quaternion | None = None,
 ) -> DualQuaternion:
     """
-    Return the wrench (24)-(26) for a twist whose axes turn with another angular velocity.
+    Return the wrench that moves a body so, in its body frame B: (24)-(26).
 
     The twist and its rate are carried to the centre of mass C, the force (25) and the moment (26)
-    are formed there, and the wrench is carried back to the origin of B.
+    are formed there, and the wrench is carried back to the origin of B. Axes may turn with another
+    angular velocity than that of the twist.
     """
+    turning = twist.primary if turning is None else turning
     x_C_B = Pose(_NO_ROTATION, pure(inertia.com))
     twist_C = x_C_B.adjoint_inverse(twist)
     rate_C = x_C_B.adjoint_inverse(rate)
@@ -189,7 +187,7 @@ def outward_along(
     twist_parent, along_parent, rate_parent = of_parent
     twist = body_twist(joint, twist_parent)
     along, rate = rate_along(joint, along_parent, rate_parent, x)
-    return (twist, along, rate), wrench_along(inertia, twist.primary, along, rate)
+    return (twist, along, rate), inertial_wrench(inertia, along, rate, twist.primary)
 
 
 def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:

@@ -29,7 +29,7 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.formulations.terms import ReferenceTerms
+from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.robot.checks import as_names, as_number
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats

@@ -17,9 +17,8 @@ from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START
 from kane_dynamics.dynamics.interface import Dynamics
 from kane_dynamics.dynamics.table import FUNCTIONS
-from kane_dynamics.formulations import solve_by
+from kane_dynamics.formulations import ReferenceTerms, solve_by
 from kane_dynamics.formulations.problem import Terms
-from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot

@@ -5,15 +5,15 @@ Motion between two events, under the rows and the sliding friction of one mode.
 `MinimalFlow` integrates the coordinates and the independent speeds: a minimal set of ordinary
 differential equations, with the dependent speeds :math:`v_D = D v_I + E` embedded at every stage
 (Gillespie, section 4). Sliding contacts bring friction along their slip with their normal forces.
-`SwitchedFlow` steps with machine code for any set of rows, where nothing slides, and `FreeFlow`
-with that of a robot without any.
+`SwitchedFlow` steps with machine code for any set of rows, where nothing slides, and `Flow` with
+that of a robot without any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from kane_dynamics.dynamics import CompiledSubset, Dynamics
 from kane_dynamics.events.named_constraints import NamedRows
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.simulation.integrators import rk4
+from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.simulation.step_checks import check_not_diverged, running_away
 from kane_dynamics.typing import Floats, Indices
 
@@ -63,35 +64,48 @@ class FlowMotion:
     multipliers: Floats  # shape (k,): One for each row that is held
 
 
-class Flow(Protocol):
-    """What moves a robot in one mode."""
+class Flow:
+    """What moves a robot in one mode: the steps of a robot without constraints."""
+
+    def __init__(self, free: Dynamics) -> None:
+        self._free = free
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Return the names of the speeds that are integrated."""
+        """Return the names of the speeds that are integrated: all."""
+        return self._free.robot.velocity_names
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._free.engine(INTEGRATOR)
 
     def advance(
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float
     ) -> tuple[Floats, Floats]:
         """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
+        return self._engine.advance(q, v, tau, t, h, 1)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
         """Return accelerations and forces."""
+        return FlowMotion(self._free.acceleration(q, v, tau, t), np.zeros(0))
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
+        return np.zeros(0)
 
     def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
+        return np.zeros((3, 0))
 
 
-class MinimalFlow:
+class MinimalFlow(Flow):
     """The motion in independent speeds."""
 
     def __init__(
         self, free: Dynamics, held: Sequence[Constraint], slips: Sequence[Slip], rows: NamedRows
     ) -> None:
-        self._free, self._held, self._slips, self._every = free, held, tuple(slips), rows
+        super().__init__(free)
+        self._held, self._slips, self._every = held, tuple(slips), rows
         self.numbers = rows.numbers(held)
         self._rows = rows.of([*held, *(slip.tangent for slip in slips)])
         self._count = len(self.numbers)
@@ -204,36 +218,6 @@ class MinimalFlow:
 
     def _selection(self, factor: Floats, rows: ConstraintRows) -> RowSelection:
         return select_rows(rows.take(range(self._count)), factor)
-
-
-class FreeFlow:
-    """The steps of a robot without constraints."""
-
-    def __init__(self, free: Dynamics) -> None:
-        self._free, self._engine = free, free.engine(INTEGRATOR)
-
-    @property
-    def independent(self) -> tuple[str, ...]:
-        """Return the names of the speeds that are integrated: all."""
-        return self._free.robot.velocity_names
-
-    def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float
-    ) -> tuple[Floats, Floats]:
-        """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
-        return self._engine.advance(q, v, tau, t, h, 1)
-
-    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
-        """Return accelerations."""
-        return FlowMotion(self._free.acceleration(q, v, tau, t), np.zeros(0))
-
-    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
-        """Return no forces."""
-        return np.zeros(0)
-
-    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
-        """Return what there is of no rows."""
-        return np.zeros((3, 0))
 
 
 class SwitchedFlow(MinimalFlow):

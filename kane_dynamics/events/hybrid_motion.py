@@ -24,14 +24,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.reference import dynamics as reference
-from kane_dynamics.events.flow import (
-    INTEGRATOR,
-    Flow,
-    FreeFlow,
-    MinimalFlow,
-    Slip,
-    SwitchedFlow,
-)
+from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow
 from kane_dynamics.events.guards import LIMIT, ROOT_TOLERANCE, EventDetector, Guard, StepInterval
 from kane_dynamics.events.named_constraints import (
     BREAKS,
@@ -99,7 +92,7 @@ class ConstraintSubsets:
 
     def _flow(self, rows: NamedRows, held: Sequence[Constraint], slips: Sequence[Slip]) -> Flow:
         if not (rows.switched.constraints or self._generic_only):
-            return FreeFlow(self._free)
+            return Flow(self._free)
         code = None if slips else rows.code(held)
         if code is None:
             return MinimalFlow(self._free, held, slips, rows)

@@ -14,6 +14,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
     Motion,
     cholesky_factor,
     constrained_motion,
+    motion_of,
 )
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.typing import Floats
@@ -50,7 +51,7 @@ def by_gauss(problem: Problem) -> Motion:
     force = problem.applied - problem.terms.bias_force(problem.q, problem.v)
     result = constrained_motion(mass, force, problem.rows)
     details = gauss_solution(mass, force, result)
-    return problem.motion(result.selection, result.acceleration, result.multipliers, details)
+    return motion_of(result.selection, problem.v, result.acceleration, result.multipliers, details)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,4 +73,4 @@ def by_newton_euler(problem: Problem) -> Motion:
     mass = np.array([run(q, at_rest, unit) - gravity for unit in np.eye(len(at_rest))])
     result = constrained_motion(mass, problem.applied - bias, problem.rows)
     details = NewtonEulerSolution(mass, bias - gravity, gravity, len(at_rest) + 2)
-    return problem.motion(result.selection, result.acceleration, result.multipliers, details)
+    return motion_of(result.selection, problem.v, result.acceleration, result.multipliers, details)

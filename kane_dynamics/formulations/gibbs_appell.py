@@ -35,7 +35,7 @@ from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import multiplier_motion
 from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
 from kane_dynamics.algorithms.mass_matrix import psi, s_bar
-from kane_dynamics.algorithms.udwadia_kalaba import Details, Motion, selected_rows
+from kane_dynamics.algorithms.udwadia_kalaba import Details, Motion, motion_of, selected_rows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.motion import JointMotion, joint_motion
@@ -166,4 +166,4 @@ def by_gibbs_appell(problem: Problem) -> Motion:
     selection = selected_rows(mass, problem.rows)
     acceleration, multipliers = multiplier_motion(mass, active - start, selection.independent)
     details = GibbsAppellSolution(gradient(q, v, acceleration), active)
-    return problem.motion(selection, acceleration, multipliers, details)
+    return motion_of(selection, problem.v, acceleration, multipliers, details)

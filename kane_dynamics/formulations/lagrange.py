@@ -40,7 +40,13 @@ from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
 from kane_dynamics.algorithms.mass_matrix import psi
-from kane_dynamics.algorithms.udwadia_kalaba import Details, Motion, cholesky_factor, selected_rows
+from kane_dynamics.algorithms.udwadia_kalaba import (
+    Details,
+    Motion,
+    cholesky_factor,
+    motion_of,
+    selected_rows,
+)
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.robot import Robot
@@ -163,4 +169,4 @@ def by_lagrange(problem: Problem) -> Motion:
     selection = selected_rows(mass, problem.rows)
     force = problem.applied - terms.gravity_force(q)
     result = lagrange_motion(jacobians, mass, velocity_force, force, selection.independent)
-    return problem.motion(selection, result.acceleration, result.multipliers, result)
+    return motion_of(selection, problem.v, result.acceleration, result.multipliers, result)

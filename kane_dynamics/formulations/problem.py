@@ -71,16 +71,6 @@ class Problem(NamedTuple):
     rows: ConstraintRows
     speeds: GeneralizedSpeeds | None = None
 
-    def motion(
-        self,
-        selection: RowSelection,
-        acceleration: Floats,
-        multipliers: Floats,
-        details: Details | None = None,
-    ) -> Motion:
-        """Return the motion with what follows from its accelerations and multipliers."""
-        return motion_of(selection, self.v, acceleration, multipliers, details)
-
 
 class SpeedBalance(NamedTuple):
     """Q udot + L = F + G' lambda with G u = c and G udot = d."""
@@ -149,7 +139,7 @@ def in_velocities(
 ) -> Motion:
     """Return a motion in u as one in v, with the forces of constraints built into u."""
     acceleration = balance.map.W @ result.u_rate + balance.map.bias
-    motion = problem.motion(selection, acceleration, result.multipliers, result)
+    motion = motion_of(selection, problem.v, acceleration, result.multipliers, result)
     if problem.speeds is None:
         return motion
     force = balance.velocity_mass @ acceleration - balance.velocity_balance

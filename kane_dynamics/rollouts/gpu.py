@@ -14,8 +14,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.rollouts.inputs import Inputs
-from kane_dynamics.rollouts.schedule import Rollouts, Schedule
-from kane_dynamics.rollouts.steps import ReferenceSteps
+from kane_dynamics.rollouts.steps import ReferenceSteps, Rollouts, Schedule
 
 
 @runtime_checkable

@@ -15,7 +15,6 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, not_finite
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
 from kane_dynamics.robot.state import is_unit, quaternion_slices
-from kane_dynamics.rollouts.schedule import Schedule
 from kane_dynamics.typing import Floats
 
 _PAYLOAD = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
@@ -83,7 +82,7 @@ class Inputs:
 
 def inputs(
     dynamics: Dynamics,
-    schedule: Schedule,
+    steps: int,
     q: ArrayLike,
     v: ArrayLike,
     effort: ArrayLike | None,
@@ -96,7 +95,7 @@ def inputs(
     arguments = {
         'q': _rows('q', q, (robot.nq,)),
         'v': _rows('v', v, (robot.nv,)),
-        'effort': _efforts(effort, robot.nv, schedule.count),
+        'effort': _efforts(effort, robot.nv, steps),
     }
     if gains is not None:
         arguments['gains'] = _gains(gains, dynamics.gains)

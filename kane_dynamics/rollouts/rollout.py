@@ -17,8 +17,7 @@ from kane_dynamics.exceptions import DivergedError, InvalidInputError, KaneDynam
 from kane_dynamics.robot.checks import as_choice, as_function, as_positive
 from kane_dynamics.rollouts.gpu import Gpu, on_host, rollouts_on_card
 from kane_dynamics.rollouts.inputs import Inputs, inputs
-from kane_dynamics.rollouts.schedule import Rollouts, Schedule, schedule
-from kane_dynamics.rollouts.steps import Chunk, ReferenceSteps, State
+from kane_dynamics.rollouts.steps import Chunk, ReferenceSteps, Rollouts, Schedule, State, schedule
 from kane_dynamics.simulation.motions import ManyMotions
 from kane_dynamics.simulation.step_checks import STABLE, check_damping
 from kane_dynamics.typing import Floats
@@ -122,7 +121,7 @@ def rollout(
         as_function('progress', progress, 'done', 'total')
     plan = schedule(duration, step, every, integrator, projection)
     as_choice('precision', precision, PRECISIONS)
-    values = inputs(dynamics, plan, q, v, effort, gains, gravity, payloads)
+    values = inputs(dynamics, plan.count, q, v, effort, gains, gravity, payloads)
     room = as_positive('memory [bytes]', memory)
     _check_damping(dynamics, plan, values)
     if gpu is not None:

@@ -16,8 +16,8 @@ from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor, nea
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ProjectionError, StepError
+from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.formulations.problem import Terms
-from kane_dynamics.formulations.terms import ReferenceTerms
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
@@ -41,138 +41,6 @@ from kane_dynamics.simulation.step_checks import (
 from kane_dynamics.typing import Floats
 
 PassiveForce = Callable[[float, Floats, Floats], ArrayLike]
-
-
-class StageEquations:
-    """Accelerations and impulses of a robot under constraints."""
-
-    def __init__(
-        self,
-        load: GravityAndPayloads,
-        constraints: ConstraintSet,
-        terms: Terms | None = None,
-        passive_force: PassiveForce | None = None,
-    ) -> None:
-        self._load = load
-        self._constraints = constraints
-        self._given, self._passive = terms, passive_force
-
-    def _force(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
-        """Return held efforts and the passive force of a state."""
-        if self._passive is None:
-            return tau
-        what = f'the passive force at t = {t:g} s'
-        return tau + as_vector(what, self._passive(t, q, v), len(tau))
-
-    @property
-    def _robot(self) -> Robot:
-        return self._load.robot
-
-    @property
-    def _terms(self) -> Terms:
-        return self._given or ReferenceTerms(self._robot, self._constraints)
-
-    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-        """Return accelerations and multipliers; DivergedError where there are none."""
-        check_not_diverged(q, v, t)
-        tau = self._force(q, v, tau, t)
-        with running_away(v, t):
-            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-            rows = self._constraints.rows(q, v, t)
-            return solve_motion(self._robot, rows, mass, bias, v, tau)
-
-    def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
-        """Return vdot, shape (nv,)."""
-        return self.motion(q, v, tau, t).acceleration
-
-    def impulse(self, q: Floats, v: Floats, at: Floats, tau: Floats, t: float, h: float) -> Floats:
-        """Return speeds h [s] after v with implicit friction; errors as for `motion`."""
-        check_not_diverged(q, at, t)
-        tau = self._force(q, at, tau, t)
-        with running_away(at, t):
-            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
-            selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
-            selection.check_speeds(at)
-            rows, independent = selection.rows, selection.independent_indices
-            drag = implicit_drag(self._robot, at.tolist(), STICTION_SPEED)
-            damped = cholesky_factor(mass + h * np.diag(drag))
-            free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
-            return nearest(
-                damped, rows.matrix[independent], free, rows.velocity_after(v, h)[independent]
-            )[0]
-
-    def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
-        """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
-        check_not_diverged(q, v, t)
-        tau = self._force(q, v, tau, t)
-        with running_away(v, t):
-            mass, middle = self._terms.mass_matrix(q), v
-            factor = cholesky_factor(mass)
-            drag = implicit_drag(self._robot, v.tolist(), STICTION_SPEED)
-            damped = cholesky_factor(mass + h * np.diag(drag))
-            for _ in range(KICKS):
-                force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
-                selection = self._constraints.selection(factor, q, middle, t)
-                rows, independent = selection.rows, selection.independent_indices
-                free = scipy.linalg.cho_solve((damped, True), force)
-                target = rows.velocity_across(v, h)[independent]
-                end = nearest(damped, rows.matrix[independent], free, target)[0]
-                middle = 0.5 * (v + end)
-            selection.check_speeds(middle)
-            return end
-
-    def fixed_point(self, improve: Callable[[Floats], Floats], start: Floats) -> Floats:
-        """Return speeds x = improve(x); StepError where they are not found."""
-        return solve_fixed_point(improve, start)
-
-    def check_energy(
-        self,
-        start: tuple[Floats, Floats],
-        middle: tuple[Floats, Floats],
-        end: tuple[Floats, Floats],
-        h: float,
-    ) -> None:
-        """Check the states of a midpoint step: StepError where energy jumps."""
-        states = [(q.tolist(), v.tolist()) for q, v in (start, middle, end)]
-        gap, excess = excess_gap(self._robot, states[0], states[1], states[2], h)
-        if excess > 0.0:
-            raise StepError(
-                f'in one step the energy changes by {gap:.3g} J that no force brought; take a '
-                'shorter step, or ask for halvings'
-            )
-
-    def check_jump(
-        self, start: tuple[Floats, Floats], v_middle: Floats, tau: Floats, t: float, h: float
-    ) -> None:
-        """Check the middle speeds of a mechanism with loops: StepError where they jump."""
-        q, v = start
-        rows = self._constraints.rows(q, v, t)
-        if all(position is None for position in rows.positions):
-            return
-        mass = self._terms.mass_matrix(q)
-        expected = forecast(v, self.acceleration(q, v, tau, t), h)
-        if excess_jump(lambda x: mass @ np.array(x), v, expected, v_middle) <= 0.0:
-            return
-        middle = self.retract(q, v_middle, 0.5 * h), t + 0.5 * h
-        if self._free_rows(q, v, t) == self._free_rows(middle[0], v, middle[1]):
-            raise StepError(
-                f'in the step at t = {t:.6g} s the speeds jump: another branch of the mechanism '
-                'at a singular configuration; take a shorter step, or ask for halvings'
-            )
-
-    def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
-        """Return the number of independent rows that are not holonomic (brakes may close)."""
-        factor = cholesky_factor(self._terms.mass_matrix(q))
-        selection = self._constraints.selection(factor, q, v, t)
-        return sum(selection.rows.positions[k] is None for k in selection.independent_indices)
-
-    def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
-        """Return dq/dt and vdot, shapes (nq,), (nv,)."""
-        return coordinate_rates(self._robot, q, v), self.acceleration(q, v, tau, t)
-
-    def retract(self, q: Floats, v: Floats, h: float) -> Floats:
-        """Return q (+) v h, shape (nq,)."""
-        return integrate_coordinates(self._robot, q, v, h)
 
 
 class StepEnd(NamedTuple):
@@ -199,7 +67,7 @@ class ReferenceEngine:
     ) -> None:
         self._load = load
         self._constraints = ConstraintSet.of(load.robot, constraints)
-        self._dynamics = StageEquations(load, self._constraints, terms, passive_force)
+        self._given, self._passive = terms, passive_force
         self._integrator = integrator
         self._projection = projection and bool(constraints)
         self._halvings = halvings
@@ -243,7 +111,7 @@ class ReferenceEngine:
     ) -> StepEnd:
         integrate = INTEGRATORS[self._integrator]
         try:
-            q_end, v_end = integrate(self._dynamics, q, v, tau, t, h)
+            q_end, v_end = integrate(self, q, v, tau, t, h)
             if not self._projection:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
@@ -273,14 +141,121 @@ class ReferenceEngine:
         ]
         return bool(crossing_determinant(*pairs) < 0.0)
 
-    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
-        """Return accelerations and multipliers at a state."""
-        return self._dynamics.motion(q, v, tau, t)
-
     def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
         """Return vdot at a state under efforts that are rows, one row for each."""
-        return np.array([self._dynamics.acceleration(q, v, tau, t) for tau in efforts])
+        return np.array([self.acceleration(q, v, tau, t) for tau in efforts])
 
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
         check_damping(self.robot, self._constraints, self._integrator, q, t, h)
+
+    def _force(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return held efforts and the passive force of a state."""
+        if self._passive is None:
+            return tau
+        what = f'the passive force at t = {t:g} s'
+        return tau + as_vector(what, self._passive(t, q, v), len(tau))
+
+    @property
+    def _terms(self) -> Terms:
+        return self._given or ReferenceTerms(self.robot, self._constraints)
+
+    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
+        """Return accelerations and multipliers; DivergedError where there are none."""
+        check_not_diverged(q, v, t)
+        tau = self._force(q, v, tau, t)
+        with running_away(v, t):
+            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
+            rows = self._constraints.rows(q, v, t)
+            return solve_motion(self.robot, rows, mass, bias, v, tau)
+
+    def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
+        """Return vdot, shape (nv,)."""
+        return self.motion(q, v, tau, t).acceleration
+
+    def impulse(self, q: Floats, v: Floats, at: Floats, tau: Floats, t: float, h: float) -> Floats:
+        """Return speeds h [s] after v with implicit friction; errors as for `motion`."""
+        check_not_diverged(q, at, t)
+        tau = self._force(q, at, tau, t)
+        with running_away(at, t):
+            mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
+            selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
+            selection.check_speeds(at)
+            rows, independent = selection.rows, selection.independent_indices
+            drag = implicit_drag(self.robot, at.tolist(), STICTION_SPEED)
+            damped = cholesky_factor(mass + h * np.diag(drag))
+            free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
+            return nearest(
+                damped, rows.matrix[independent], free, rows.velocity_after(v, h)[independent]
+            )[0]
+
+    def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
+        """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
+        check_not_diverged(q, v, t)
+        tau = self._force(q, v, tau, t)
+        with running_away(v, t):
+            mass, middle = self._terms.mass_matrix(q), v
+            factor = cholesky_factor(mass)
+            drag = implicit_drag(self.robot, v.tolist(), STICTION_SPEED)
+            damped = cholesky_factor(mass + h * np.diag(drag))
+            for _ in range(KICKS):
+                force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
+                selection = self._constraints.selection(factor, q, middle, t)
+                rows, independent = selection.rows, selection.independent_indices
+                free = scipy.linalg.cho_solve((damped, True), force)
+                target = rows.velocity_across(v, h)[independent]
+                end = nearest(damped, rows.matrix[independent], free, target)[0]
+                middle = 0.5 * (v + end)
+            selection.check_speeds(middle)
+            return end
+
+    fixed_point = staticmethod(solve_fixed_point)
+
+    def check_energy(
+        self,
+        start: tuple[Floats, Floats],
+        middle: tuple[Floats, Floats],
+        end: tuple[Floats, Floats],
+        h: float,
+    ) -> None:
+        """Check the states of a midpoint step: StepError where energy jumps."""
+        states = [(q.tolist(), v.tolist()) for q, v in (start, middle, end)]
+        gap, excess = excess_gap(self.robot, states[0], states[1], states[2], h)
+        if excess > 0.0:
+            raise StepError(
+                f'in one step the energy changes by {gap:.3g} J that no force brought; take a '
+                'shorter step, or ask for halvings'
+            )
+
+    def check_jump(
+        self, start: tuple[Floats, Floats], v_middle: Floats, tau: Floats, t: float, h: float
+    ) -> None:
+        """Check the middle speeds of a mechanism with loops: StepError where they jump."""
+        q, v = start
+        rows = self._constraints.rows(q, v, t)
+        if all(position is None for position in rows.positions):
+            return
+        mass = self._terms.mass_matrix(q)
+        expected = forecast(v, self.acceleration(q, v, tau, t), h)
+        if excess_jump(lambda x: mass @ np.array(x), v, expected, v_middle) <= 0.0:
+            return
+        middle = self.retract(q, v_middle, 0.5 * h), t + 0.5 * h
+        if self._free_rows(q, v, t) == self._free_rows(middle[0], v, middle[1]):
+            raise StepError(
+                f'in the step at t = {t:.6g} s the speeds jump: another branch of the mechanism '
+                'at a singular configuration; take a shorter step, or ask for halvings'
+            )
+
+    def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
+        """Return the number of independent rows that are not holonomic (brakes may close)."""
+        factor = cholesky_factor(self._terms.mass_matrix(q))
+        selection = self._constraints.selection(factor, q, v, t)
+        return sum(selection.rows.positions[k] is None for k in selection.independent_indices)
+
+    def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
+        """Return dq/dt and vdot, shapes (nq,), (nv,)."""
+        return coordinate_rates(self.robot, q, v), self.acceleration(q, v, tau, t)
+
+    def retract(self, q: Floats, v: Floats, h: float) -> Floats:
+        """Return q (+) v h, shape (nq,)."""
+        return integrate_coordinates(self.robot, q, v, h)

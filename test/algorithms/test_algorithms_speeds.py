@@ -9,9 +9,8 @@ from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.formulations import METHODS, SPEED_METHODS
+from kane_dynamics.formulations import METHODS, SPEED_METHODS, ReferenceTerms
 from kane_dynamics.formulations.problem import Problem, mass_rate, speed_balance
-from kane_dynamics.formulations.terms import ReferenceTerms
 
 BASES = ('fixed', 'planar', 'floating')
 CASES = [(seed, BASES[seed % 3]) for seed in range(9)]

@@ -211,7 +211,7 @@ def test_a_jump_to_the_other_branch_is_refused():
     q, v = np.array([near, -near, near]), np.array([10.0, -10.0, 10.0])
     dynamics = kd.simulation.reference.ReferenceEngine(
         GravityAndPayloads(robot), rows, 'midpoint', True
-    )._dynamics
+    )
     dynamics.check_jump((q, v), v, np.zeros(3), 0.0, 5e-3)
     with pytest.raises(StepError, match=r'at t = 0 s the speeds jump: another branch'):
         dynamics.check_jump((q, v), np.array([10.0, -25.0, -25.0]), np.zeros(3), 0.0, 5e-3)
