@@ -152,30 +152,18 @@ class EliminatedRows:
         # false for NaN: a row has no value here, and comparisons of pivots did not notice
         known = sum((part * part for part in x), 0.0) >= 0.0
         rcond = where(known, smaller(self._factor.rcond, solvable.rcond), 0.0)
-        if watch:
-            rcond = self._watched(rcond, right_side, x, free, force, multipliers)
+        if watch and (system.repeated or not system.certain):
+            # a row without a pivot may ask for another x
+            missed = self.missed(right_side, x, free)
+            pulled = transpose_product(system.rows, multipliers, len(x))
+            total = [f + p for f, p in zip(force, pulled, strict=True)]
+            motion = 5.0 * TAKEN * sqrt(absolute(dot(total, x)))  # |x| in the metric of M
+            limit = 0.5 * ACCELERATION_CONTRADICTION
+            rcond = self.agreed(rcond, missed, right_side, motion, limit)
         solution = Solved(x, multipliers, rcond, dropped, self)
         if speeds is None or all(is_zero(c) for c in speeds[1]):
             return solution
         return solution._replace(rcond=solution.rcond_of_speeds(*speeds))
-
-    def _watched(
-        self,
-        rcond: Scalar,
-        right_side: Sequence[Scalar],
-        x: Sequence[Scalar],
-        free: Sequence[Scalar],
-        force: Sequence[Scalar],
-        multipliers: Sequence[Scalar],
-    ) -> Scalar:
-        """Return the rcond, 0 where a row without a pivot may ask for another x."""
-        if self._system.certain and not self._system.repeated:
-            return rcond
-        missed = self.missed(right_side, x, free)
-        pulled = transpose_product(self._system.rows, multipliers, len(x))
-        total = [f + p for f, p in zip(force, pulled, strict=True)]
-        motion = 5.0 * TAKEN * sqrt(absolute(dot(total, x)))  # |x| in the metric of M
-        return self.agreed(rcond, missed, right_side, motion, 0.5 * ACCELERATION_CONTRADICTION)
 
     def missed(
         self,

@@ -153,12 +153,16 @@ def following_motion(
         slides = zip(selection, velocity, target.twist, strict=True)
         sigma = [one * (a - b) for one, a, b in slides]
         x = [a - b for a, b in zip(v, inverse.step(sigma), strict=True)]
-    drift = _drift(robot, law, q, v, x, turn, omega, jacobian)
+    # what J x changes by, in world axes at the frame's origin, while x stays the same
+    rate = _in_world(turn, frame_rate_along(robot, robot.frame(law.frame), q, v, x))
+    along = [product(row, x) for row in jacobian]
+    turned = [*vec3(cross(omega, pure(along[:3]))), *vec3(cross(omega, pure(along[3:])))]
+    drift = [a + b for a, b in zip(rate, turned, strict=True)]
     open_motion = allowed.nearest(_to_posture(robot, law, q, v, posture, gains[12:]), x)
 
     def missing(a: Sequence[Scalar]) -> list[Scalar]:
         rows = zip(selection, target.rate, drift, jacobian, strict=True)
-        return [one * (rate - turned - product(row, a)) for one, rate, turned, row in rows]
+        return [one * (r - d - product(row, a)) for one, r, d, row in rows]
 
     step = inverse.step(missing(open_motion))
     a = [left + more for left, more in zip(open_motion, step, strict=True)]
@@ -208,23 +212,6 @@ def _target(
 
 def _less(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     return [x - y for x, y in zip(a, b, strict=True)]
-
-
-def _drift(
-    robot: Robot,
-    law: TaskSpaceLaw,
-    q: Any,
-    v: Any,
-    x: Any,
-    turn: Quaternion,
-    omega: Quaternion,
-    jacobian: Sequence[SparseRow],
-) -> list[Scalar]:
-    """Return what J x changes by, in world axes at the frame's origin, while x stays the same."""
-    rate = _in_world(turn, frame_rate_along(robot, robot.frame(law.frame), q, v, x))
-    along = [product(row, x) for row in jacobian]
-    axes = [*vec3(cross(omega, pure(along[:3]))), *vec3(cross(omega, pure(along[3:])))]
-    return [a + b for a, b in zip(rate, axes, strict=True)]
 
 
 def _to_posture(

@@ -178,10 +178,16 @@ def picture_of(
     tractions = tractions_of(contacts, coordinates, effort.multipliers)
     for name, along in scrub_effort.items():
         tractions[name] += along @ contacts.sliding[name].touch(robot, coordinates).axes[:2]
-    forces = [
-        _force(contacts, coordinates, k, polygon.points[k], loads.forces[k], tractions[name])
-        for k, name in enumerate(contacts.names)
-    ]
+    forces = []
+    for k, (name, load) in enumerate(zip(contacts.names, loads.forces.tolist(), strict=True)):
+        wheel, axes = contacts.wheels.get(name), np.zeros((2, 3))
+        if wheel is not None:
+            axes = wheel.touch(robot, coordinates).axes[:2]
+        parts = axes @ tractions[name]  # a traction may hold a part along the normal too
+        force = parts @ axes + load * contacts.normal
+        along, across = parts.tolist()
+        what = name, polygon.points[k], force, load, along, across, contacts.friction[k]
+        forces.append(ContactForce(*what))
     margins = tip_over(polygon, wrench, center_of_mass(robot, q))
     return WheelForces({one.name: one for one in forces}, loads, margins, effort)
 
@@ -219,24 +225,6 @@ def tractions_of(contacts: GroundContacts, q: Any, multipliers: Floats) -> dict[
             for name in sharing:
                 forces[name] = forces[name] + pushes / len(sharing) * left
     return forces
-
-
-def _force(
-    contacts: GroundContacts,
-    q: Sequence[float],
-    k: int,
-    point: Floats,
-    load: float,
-    traction: Floats,
-) -> ContactForce:
-    """Return the force on a contact whose traction may hold a part along the normal too."""
-    name = contacts.names[k]
-    wheel = contacts.wheels.get(name)
-    along = np.zeros((2, 3)) if wheel is None else wheel.touch(wheel.robot, q).axes[:2]
-    longitudinal, lateral = (along @ traction).tolist()
-    force = longitudinal * along[0] + lateral * along[1] + load * contacts.normal
-    friction = contacts.friction[k]
-    return ContactForce(name, point, force, float(load), longitudinal, lateral, friction)
 
 
 _NULL = 1e-8  # singular value, or part of a unit vector, of what is free; rows of unit length

@@ -37,7 +37,7 @@ from kane_dynamics.events.named_constraints import (
     NamedRows,
     State,
 )
-from kane_dynamics.events.transition import Setting, Transition, transition
+from kane_dynamics.events.transition import Instant, Setting, Transition
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.step_checks import check_damping, is_slow
@@ -230,7 +230,7 @@ class HybridMotion:
     ) -> Transition:
         """Return the mode that follows with some parts."""
         rows = self.subsets.rows(parts)
-        return transition(self.setting, rows, state, self.efforts, failing, rebound)
+        return Instant(self.setting, rows, state, self.efforts, failing, rebound).transition()
 
     def _switch(self, kind: str, names: tuple[str, ...], new: Transition) -> Event:
         """Enter a mode; return the event, with the states that changed."""

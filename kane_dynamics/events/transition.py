@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,127 +67,108 @@ class Transition:
     settled: tuple[str, ...]
 
 
-def transition(
-    setting: Setting,
-    rows: NamedRows,
-    state: State,
-    efforts: Floats,
-    failing: Sequence[Guard] = (),
-    rebound: bool = True,
-) -> Transition:
-    """Return the mode that follows at a state."""
-    try:
-        return _transition(setting, rows, state, efforts, failing, rebound)
-    except ContactError:
-        return _transition(setting, rows, state, efforts, failing, rebound, jams=True)
+class Instant(NamedTuple):
+    """An instant at which the mode may change: the guards that failed, and whether any rebound."""
 
+    setting: Setting
+    rows: NamedRows
+    state: State
+    efforts: Floats
+    failing: Sequence[Guard] = ()
+    rebound: bool = True
 
-def _transition(
-    setting: Setting,
-    rows: NamedRows,
-    state: State,
-    efforts: Floats,
-    failing: Sequence[Guard],
-    rebound: bool,
-    jams: bool = False,
-) -> Transition:
-    """Return what `transition` does; where contacts jam, impulses come before forces."""
-    robot, parts, (q, v, t) = setting.dynamics.robot, rows.parts, state
-    mass, every = setting.dynamics.mass_matrix(q), rows.at(q, v, t)
-    held = select_rows(every.take(rows.held), cholesky_factor(mass))
-    touching = [part for part in parts.values() if _touches(part, rows, every)]
-    v, struck, settled = _after_impact(setting, mass, held, touching, rows, state, rebound, jams)
-    returning = {guard.part.name for guard in failing if guard.kind == GAP} - {*struck}
-    every = rows.at(q, v, t)
-    separation = every.matrix @ v - every.velocity
-    closed = [
-        part
-        for part in touching
-        if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
-    ]
-    force = efforts - setting.dynamics.bias_force(q, v) - joint_friction(robot, v.tolist())
-    if v is not state.v:
-        held = replace(held, rows=every.take(rows.held))  # b depends on v
-    words, directions, still = _decided(force, held, closed, rows, State(q, v, t), failing)
-    states = {
-        name: HOLDS if part.contact is None else words.get(name, OPEN)
-        for name, part in parts.items()
-    }
-    mode = Mode(parts, states)
-    on = rows.of([*mode.held, *still])
-    end = onto_rows(robot, on, setting.dynamics.mass_matrix, q, v, t)
-    change = end.v - state.v
-    impulse = mass @ change
-    loss = -float(change @ mass @ (state.v + 0.5 * change))
-    new = State(end.q, end.v, t)
-    return Transition(mode, directions, new, impulse, loss, struck, settled)
+    def transition(self) -> Transition:
+        """Return the mode that follows; where contacts jam, impulses come before forces."""
+        try:
+            return self._transition()
+        except ContactError:
+            return self._transition(jams=True)
 
+    def _transition(self, jams: bool = False) -> Transition:
+        dynamics, rows, (q, v, t) = self.setting.dynamics, self.rows, self.state
+        parts, mass, every = rows.parts, dynamics.mass_matrix(q), rows.at(q, v, t)
+        held = select_rows(every.take(rows.held), cholesky_factor(mass))
+        touching = [part for part in parts.values() if _touches(part, rows, every)]
+        v, struck, settled = self._after_impact(mass, held, touching, jams)
+        returning = {guard.part.name for guard in self.failing if guard.kind == GAP} - {*struck}
+        every = rows.at(q, v, t)
+        separation = every.matrix @ v - every.velocity
+        closed = [
+            part
+            for part in touching
+            if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
+        ]
+        friction = joint_friction(dynamics.robot, v.tolist())
+        force = self.efforts - dynamics.bias_force(q, v) - friction
+        if v is not self.state.v:
+            held = replace(held, rows=every.take(rows.held))  # b depends on v
+        words, directions, still = self._decided(force, held, closed, v)
+        states = {
+            name: HOLDS if part.contact is None else words.get(name, OPEN)
+            for name, part in parts.items()
+        }
+        mode = Mode(parts, states)
+        on = rows.of([*mode.held, *still])
+        end = onto_rows(dynamics.robot, on, dynamics.mass_matrix, q, v, t)
+        change = end.v - self.state.v
+        impulse = mass @ change
+        loss = -float(change @ mass @ (self.state.v + 0.5 * change))
+        new = State(end.q, end.v, t)
+        return Transition(mode, directions, new, impulse, loss, struck, settled)
 
-def _after_impact(
-    setting: Setting,
-    mass: Floats,
-    held: RowSelection,
-    touching: Sequence[NamedConstraint],
-    rows: NamedRows,
-    state: State,
-    rebound: bool,
-    jams: bool,
-) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
-    """Return the speeds after contacts struck, those that did, and those that settled."""
-    v, every = state.v, rows.at(*state)
-    pressed = [part for part in touching if part.contact and part.contact.normal is not None]
-    contacts = rows.closed(pressed, every)
-    approach = contacts.normal.velocity - contacts.normal.matrix @ v
-    moved = held.rows.matrix @ v - held.rows.velocity
-    strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
-    if not (strikes or jams):
-        return v, (), ()
-    rebounds = (approach > setting.rest_speed) & rebound
-    settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
-    contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
-    # Newton's has no impact but of what approaches
-    law = POISSON if jams and setting.law == NEWTON else setting.law
-    impact = resolve_impact(mass, v, held, contacts, law)
-    names, struck = [part.name for part in pressed], approach > AT_REST
-    if jams:
-        struck |= impact.pushes > 0.0
-    return (
-        impact.velocity,
-        tuple(name for name, one in zip(names, struck, strict=True) if one),
-        tuple(name for name, stays in zip(names, settling, strict=True) if stays),
-    )
+    def _after_impact(
+        self, mass: Floats, held: RowSelection, touching: Sequence[NamedConstraint], jams: bool
+    ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
+        """Return the speeds after contacts struck, those that did, and those that settled."""
+        setting, v, every = self.setting, self.state.v, self.rows.at(*self.state)
+        pressed = [part for part in touching if part.contact and part.contact.normal is not None]
+        contacts = self.rows.closed(pressed, every)
+        approach = contacts.normal.velocity - contacts.normal.matrix @ v
+        moved = held.rows.matrix @ v - held.rows.velocity
+        strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
+        if not (strikes or jams):
+            return v, (), ()
+        rebounds = (approach > setting.rest_speed) & self.rebound
+        settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
+        contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
+        # Newton's has no impact but of what approaches
+        law = POISSON if jams and setting.law == NEWTON else setting.law
+        impact = resolve_impact(mass, v, held, contacts, law)
+        names, struck = [part.name for part in pressed], approach > AT_REST
+        if jams:
+            struck |= impact.pushes > 0.0
+        return (
+            impact.velocity,
+            tuple(name for name, one in zip(names, struck, strict=True) if one),
+            tuple(name for name, stays in zip(names, settling, strict=True) if stays),
+        )
 
-
-def _decided(
-    force: Floats,
-    held: RowSelection,
-    closed: Sequence[NamedConstraint],
-    rows: NamedRows,
-    state: State,
-    failing: Sequence[Guard],
-) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
-    """Return what closed contacts do, directions of slips, and the rows of those that begin."""
-    if not closed:
-        return {}, {}, []
-    v, every = state.v, rows.at(*state)
-    contacts = rows.closed(closed, every)
-    slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
-    speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
-    slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-    motion = frictional_motion(force, held, contacts, slip)
-    begins = contacts.tangent.matrix @ motion.acceleration - contacts.tangent.acceleration
-    ended = {(guard.part.name, guard.kind) for guard in failing}
-    words, directions, still = {}, {}, list[Constraint]()
-    for k, part in enumerate(closed):
-        tangent = contacts.owner == k
-        word = _word(motion, contacts, k, {kind for name, kind in ended if name == part.name})
-        words[part.name] = word
-        if word == SLIPS and tangent.any():
-            along = slip[tangent] if speed[k] > AT_REST else _impending(motion, begins, tangent)
-            directions[part.name] = along / (np.linalg.norm(along) or 1.0)
-            if speed[k] <= AT_REST and part.contact and part.contact.tangent:
-                still.append(part.contact.tangent)  # what is left of an earlier slip has its way
-    return words, directions, still
+    def _decided(
+        self, force: Floats, held: RowSelection, closed: Sequence[NamedConstraint], v: Floats
+    ) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
+        """Return what closed contacts do, directions of slips, and rows of those that begin."""
+        if not closed:
+            return {}, {}, []
+        contacts = self.rows.closed(closed, self.rows.at(self.state.q, v, self.state.t))
+        slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
+        speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
+        slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
+        motion = frictional_motion(force, held, contacts, slip)
+        begins = contacts.tangent.matrix @ motion.acceleration - contacts.tangent.acceleration
+        ended = {(guard.part.name, guard.kind) for guard in self.failing}
+        words, directions, still = {}, {}, list[Constraint]()
+        for k, part in enumerate(closed):
+            tangent = contacts.owner == k
+            word = _word(motion, contacts, k, {kind for name, kind in ended if name == part.name})
+            words[part.name] = word
+            if word == SLIPS and tangent.any():
+                along = slip[tangent]
+                if speed[k] <= AT_REST:
+                    along = _impending(motion, begins, tangent)
+                    if part.contact and part.contact.tangent:
+                        still.append(part.contact.tangent)  # an earlier slip's rest has its way
+                directions[part.name] = along / (np.linalg.norm(along) or 1.0)
+        return words, directions, still
 
 
 def _word(motion: ContactMotion, contacts: ClosedContacts, k: int, ended: Collection[str]) -> str:
