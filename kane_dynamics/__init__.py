@@ -98,7 +98,7 @@ __version__ = '0.1.0'
 # Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
     'CompiledDynamics': ('compiler.compiled', 'CompiledDynamics'),
-    'Rollouts': ('rollouts.schedule', 'Rollouts'),
+    'Rollouts': ('rollouts.steps', 'Rollouts'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
     'casadi_function': ('compiler.export', 'casadi_function'),
     'compile': ('compiler.compile_robot', 'compile_robot'),
