@@ -22,10 +22,10 @@ def share_directory() -> Path:
     """
     Return the directory that holds ``robots/``, ``config/`` and ``launch/``.
 
-    The first of these that exists: the share directory in the ament index, if
-    ``AMENT_PREFIX_PATH`` is set; the source tree, if this module runs from one (an editable
-    install also leaves a copy below the prefix, which grows stale); ``share/kane_dynamics`` beside
-    or above this module, wherever pip put it; the same below ``sys.prefix``.
+    The first of these that exists: that in a prefix of ``AMENT_PREFIX_PATH``; the source tree, if
+    this module runs from one (an editable install also leaves a copy below the prefix, which grows
+    stale); ``share/kane_dynamics`` beside or above this module, wherever pip put it; the same
+    below ``sys.prefix``.
 
     Returns
     -------
@@ -52,25 +52,17 @@ def share_directory() -> Path:
 
 def _candidates() -> Iterator[Path]:
     """Yield the places where the data files may be, the best first."""
-    if os.environ.get('AMENT_PREFIX_PATH'):
-        yield from _ament_share()
-    source_tree = Path(__file__).resolve().parents[2]
-    yield source_tree
+    yield from _sourced_shares(PACKAGE)
+    yield Path(__file__).resolve().parents[2]
     for parent in Path(__file__).resolve().parents[1:]:
         yield parent / 'share' / PACKAGE
     yield Path(sys.prefix) / 'share' / PACKAGE
 
 
-def _ament_share() -> Iterator[Path]:
-    """Yield the share directory that the ament index knows, if any."""
-    try:
-        from ament_index_python.packages import get_package_share_path
-    except ImportError:
-        return
-    try:
-        yield get_package_share_path(PACKAGE, print_warning=False)
-    except LookupError:
-        return
+def _sourced_shares(package: str) -> list[Path]:
+    """Return where a package is in the prefixes of the workspaces that are sourced."""
+    prefixes = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep))
+    return [Path(prefix) / 'share' / package for prefix in prefixes]
 
 
 # what installs packages that the shipped files name
@@ -116,8 +108,7 @@ def share_directories(package: str) -> Iterator[Path]:
     """Yield where a package may keep its share directory: ament, source tree, pip, cmeel."""
     if package == PACKAGE:
         yield share_directory()
-    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
-        yield Path(prefix) / 'share' / package
+    yield from _sourced_shares(package)
     yield Path(sys.prefix) / 'share' / package
     yield Path(sysconfig.get_path('purelib')) / 'cmeel.prefix' / 'share' / package
 
@@ -141,14 +132,11 @@ def xacro_text(path: Path) -> str:
 def _missing_packages(path: Path) -> str:
     """Return which packages of a xacro file's $(find ...) no sourced workspace holds, or ''."""
     named = re.findall(r'\$\(find ([^)\s]+)\)', path.read_text(encoding='utf-8', errors='replace'))
-    prefixes = list(filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)))
-    missing = [
-        name
-        for name in dict.fromkeys(named)
-        if not any((Path(prefix) / 'share' / name).is_dir() for prefix in prefixes)
-    ]
+    names = dict.fromkeys(named)
+    missing = [name for name in names if not any(x.is_dir() for x in _sourced_shares(name))]
     if not missing:
         return ''
+    prefixes = [str(share.parents[1]) for share in _sourced_shares(PACKAGE)]
     return (
         f'$(find ...) needs the packages {", ".join(missing)}, which are in none of '
         f'AMENT_PREFIX_PATH {prefixes}; source the workspace that holds them'

@@ -151,23 +151,17 @@ def _head(urdf: Findings, command: str) -> Iterator[str]:
     for joint in urdf.joints:
         roles[joint.role] = roles.get(joint.role, 0) + 1
     counts = ', '.join(f'{role}: {count}' for role, count in roles.items())
-    yield from _comment(f'Found: {urdf.mass:.4g} kg in motion; joints by role: {counts}')
+    yield from _wrapped(f'Found: {urdf.mass:.4g} kg in motion; joints by role: {counts}', '# ')
     sensors = ', '.join(urdf.frames.imu) or 'none'
-    yield from _comment(f'Frames: root {urdf.frames.root}; IMU {sensors}')
+    yield from _wrapped(f'Frames: root {urdf.frames.root}; IMU {sensors}', '# ')
     for joint in urdf.joints:
         if joint.mimic is not None:
             m = joint.mimic
             follows = f'{joint.name} = {m.ratio:g} {m.master} + {m.offset:g}'
-            yield from _comment(f'Mimic, not in the model: {follows}')
+            yield from _wrapped(f'Mimic, not in the model: {follows}', '# ')
     yield '# guessed: nobody confirmed it, and a URDF cannot tell. Look at these lines first.'
-    yield from _comment(f'Not known: {NOT_KNOWN}')
+    yield from _wrapped(f'Not known: {NOT_KNOWN}', '# ')
     yield '# All parameters with units and bounds: --help of each node.'
-
-
-def _comment(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, initial_indent='# ', subsequent_indent='#   ', break_long_words=False
-    )
 
 
 def _settings(settings: Sequence[Setting]) -> Iterator[str]:
@@ -181,17 +175,13 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
         open_block = inside
         comment = f'guessed: {setting.comment}' if setting.guessed else setting.comment
         indent = '      ' if inside else '    '
-        if comment:
-            yield from (
-                f'{indent}# {line}' if k == 0 else f'{indent}#   {line}'
-                for k, line in enumerate(textwrap.wrap(comment, WIDTH - len(indent) - 4))
-            )
+        yield from _wrapped(comment, f'{indent}# ')
         line = f'{setting.name.removeprefix("base.")}: {_yaml(setting.value)}'
         yield from _wrapped(line, indent) if isinstance(setting.value, list) else [indent + line]
 
 
 def _wrapped(line: str, indent: str) -> list[str]:
-    """Return a list of names or numbers as lines that are not too long."""
+    """Return a comment, or a list of names or numbers, as lines that are not too long."""
     return textwrap.wrap(
         line,
         WIDTH,

@@ -158,14 +158,8 @@ class JointRole:
     """A joint that moves."""
 
     name: str
-    link: str
-    kind: str
     role: str
-    lower: float
-    upper: float
-    velocity_limit: float
-    effort_limit: float
-    mimic: Mimic | None = None
+    mimic: Mimic | None
 
 
 def joint_roles(
@@ -187,17 +181,6 @@ def joint_roles(
 
 
 def _with_role(robot: Robot, body: int, roles: Mapping[str, str]) -> JointRole:
-    part = robot.bodies[body]
-    joint, mimic = part.joint, part.mimic
+    joint, mimic = robot.bodies[body].joint, robot.bodies[body].mimic
     role = roles.get(joint.name) or ('joint' if joint.kind.nv == 1 else 'several')
-    return JointRole(
-        joint.name,
-        part.name,
-        type(joint.kind).__name__.lower(),
-        'follower' if mimic is not None else role,
-        joint.lower,
-        joint.upper,
-        joint.velocity_limit,
-        joint.effort_limit,
-        mimic,
-    )
+    return JointRole(joint.name, 'follower' if mimic is not None else role, mimic)

@@ -64,10 +64,7 @@ def test_an_arm_with_a_gripper():
         'grip_too': 'follower',
     }
     assert found.frames.tools == ('tool0',)
-    shoulder, follower = found.joints[0], found.joints[-1]
-    assert (shoulder.lower, shoulder.upper, shoulder.kind) == (-1.0, 2.0, 'revolute')
-    assert (shoulder.velocity_limit, shoulder.effort_limit) == (3.0, 10.0)
-    assert follower.mimic.master == 'grip'
+    assert found.joints[-1].mimic.master == 'grip'
     assert math.isclose(found.mass, 5.0)  # the root link, which stands still, is not counted
 
 
