@@ -10,19 +10,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 
 
 def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
     """Return rows of scalars as a matrix of floats, or of objects where one is traced."""
-    numeric = all(isinstance(entry, REAL_NUMBER) for row in rows for entry in row)
-    if numeric:
-        return np.array(rows, dtype=float)
-    matrix = np.empty((len(rows), len(rows[0])), dtype=object)
-    for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            matrix[i, j] = entry
-    return matrix
+    return as_array([entry for row in rows for entry in row]).reshape(len(rows), -1)
 
 
 def symmetric_of(entry: Callable[[int, int], Scalar]) -> NDArray[Any]:

@@ -183,7 +183,9 @@ class FittingKind:
 
     def text(self) -> str:
         """Return the block as a line of YAML."""
-        return _yaml(self.block)[1:-1]
+        from kane_dynamics.safe_parsing import yaml_line
+
+        return yaml_line(self.block)[1:-1]
 
     def needed(self, robot: Robot) -> tuple[str, ...]:
         """Return what is needed, and where nothing is, what keeps the base from being built."""
@@ -261,13 +263,6 @@ def _candidates(
     elif not fixed and len(casters) > 1:
         motors = 'to know that motors turn wheels and swivels'
         yield {'kind': 'swerve', 'steered': _by_steering(casters)}, (motors,)
-
-
-def _yaml(x: Any) -> str:
-    """Return names in mappings and lists as YAML on one line."""
-    if isinstance(x, dict):
-        return '{' + ', '.join(f'{key}: {_yaml(value)}' for key, value in x.items()) + '}'
-    return f'[{", ".join(x)}]' if isinstance(x, list) else str(x)
 
 
 def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str | list[str]]:

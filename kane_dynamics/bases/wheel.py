@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import WORLD, Frame
 from kane_dynamics.robot.joint_kinds import Revolute
-from kane_dynamics.robot.motion import neutral_pose
+from kane_dynamics.robot.motion import Place, place_on_base
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
@@ -50,24 +49,17 @@ class Wheel:
 ALIGNED = 1e-2  # sine of what counts as an angle of zero: angles of two digits, 1.57
 
 
-class Place(NamedTuple):
-    """A point [m] and a unit axis in the frame of the base, each of shape (3,)."""
-
-    point: Floats
-    axis: Floats
-
-
 def joint_place(robot: Robot, joint: str) -> Place:
     """Return the origin and the axis of a revolute joint; other kinds have the axis zero."""
     body = robot.body_of_joint(joint)
     kind = robot.bodies[body].joint.kind
     axis = kind.axis if isinstance(kind, Revolute) else (0.0, 0.0, 0.0)
-    return _place(robot, Frame(body, Pose.identity()), axis)
+    return place_on_base(robot, Frame(body, Pose.identity()), axis)
 
 
 def wheel_place(robot: Robot, rows: RollingWheel) -> Place:
     """Return the centre and the axis of a wheel that rolls; balls have the axis zero."""
-    return _place(robot, rows.wheel, rows.axis or (0.0, 0.0, 0.0))
+    return place_on_base(robot, rows.wheel, rows.axis or (0.0, 0.0, 0.0))
 
 
 def shape_place(robot: Robot, joint: str) -> Place:
@@ -77,15 +69,7 @@ def shape_place(robot: Robot, joint: str) -> Place:
     if shape is None:
         return origin
     frame = Frame(robot.body_of_joint(joint), Pose.shift(shape.centre))
-    return Place(_place(robot, frame, (0.0, 0.0, 0.0)).point, origin.axis)
-
-
-def _place(robot: Robot, frame: Frame, axis: tuple[float, float, float]) -> Place:
-    x_0_B = Pose.identity()
-    if robot.base != 'fixed':
-        x_0_B = neutral_pose(robot, Frame(0, Pose.identity())).conjugate()
-    pose = x_0_B * neutral_pose(robot, frame)
-    return Place(np.array(pose.position()), pose.rotation_matrix() @ np.array(axis))
+    return Place(place_on_base(robot, frame, (0.0, 0.0, 0.0)).point, origin.axis)
 
 
 def is_vertical(axis: Floats) -> bool:

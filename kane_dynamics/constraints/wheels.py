@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
 from kane_dynamics.constraints.base import Row
@@ -28,7 +27,7 @@ from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.joint_kinds import Planar
-from kane_dynamics.robot.motion import frame_motion, neutral_pose
+from kane_dynamics.robot.motion import frame_motion, place_on_base
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
 
@@ -209,12 +208,8 @@ def differential_drive(
 
 def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle]) -> float:
     """Return x of the axle of two wheels in the base frame at the neutral configuration [m]."""
-    x_B_0 = neutral_pose(robot, Frame(0, Pose.identity())).conjugate()
-    poses = [x_B_0 * neutral_pose(robot, circle.frame) for circle in circles]
-    axes = [
-        x.rotation_matrix() @ np.array(circle.axis)
-        for x, circle in zip(poses, circles, strict=True)
-    ]
+    places = [place_on_base(robot, c.frame, c.axis or (0.0, 0.0, 0.0)) for c in circles]
+    axes = [place.axis for place in places]
     rounded = [np.round(axis, 4).tolist() for axis in axes]
     for joint, axis, printed in zip(joints, axes, rounded, strict=True):
         if abs(axis[2]) > _PARALLEL:
@@ -222,7 +217,7 @@ def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle
                 f"differential_drive: the axis {printed} of wheel '{joint}' in the base frame is "
                 'not horizontal'
             )
-    if np.linalg.norm(np.cross(*axes)) > _PARALLEL:
+    if np.linalg.norm(np.cross(axes[0], axes[1])) > _PARALLEL:
         raise ConstraintError(
             f'differential_drive: the axes {rounded[0]} and {rounded[1]} of wheels '
             f'{list(joints)} in the base frame are not parallel to each other'
@@ -233,7 +228,7 @@ def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle
             f'{list(joints)} do not lie along the axle, which is y of the base frame: the base '
             'could not move along its x'
         )
-    offsets = [float(x.position()[0]) for x in poses]
+    offsets = [float(place.point[0]) for place in places]
     if abs(offsets[0] - offsets[1]) > _SAME_AXLE:
         raise ConstraintError(
             f"wheels '{joints[0]}' and '{joints[1]}' do not share an axle: x = "

@@ -9,8 +9,9 @@ translation away. Everything is written for one joint here and used by all algor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
@@ -18,6 +19,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
+from kane_dynamics.typing import Floats
 
 AT_REST = DualQuaternion(ZERO, ZERO)
 
@@ -158,9 +160,20 @@ def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> F
     )
 
 
-def neutral_pose(robot: Robot, frame: Frame) -> Pose:
-    """Return x_F^0 at the neutral coordinates."""
-    return frame_motion(robot, frame, robot.neutral().tolist(), [0.0] * robot.nv).pose
+class Place(NamedTuple):
+    """A point [m] and a unit axis in the frame of the base, each of shape (3,)."""
+
+    point: Floats
+    axis: Floats
+
+
+def place_on_base(robot: Robot, frame: Frame, axis: tuple[float, float, float]) -> Place:
+    """Return a place at the neutral coordinates, from the origin and an axis of a frame."""
+    q, v = robot.neutral().tolist(), [0.0] * robot.nv
+    pose = frame_motion(robot, frame, q, v).pose
+    if robot.base != 'fixed':
+        pose = frame_motion(robot, Frame(0, Pose.identity()), q, v).pose.conjugate() * pose
+    return Place(pose.position(), pose.rotation_matrix() @ np.array(axis))
 
 
 def frame_rate_along(robot: Robot, frame: Frame, q: Any, v: Any, x: Any) -> DualQuaternion:

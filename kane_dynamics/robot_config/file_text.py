@@ -6,15 +6,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import yaml
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot_config.inspection import Findings
 from kane_dynamics.robot_config.settings import Setting
+from kane_dynamics.safe_parsing import yaml_line
 from kane_dynamics.typing import Floats
 
 RATE = 250.0  # of the loop that the gains are for [Hz]
@@ -176,7 +175,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
         comment = f'guessed: {setting.comment}' if setting.guessed else setting.comment
         indent = '      ' if inside else '    '
         yield from _wrapped(comment, f'{indent}# ')
-        line = f'{setting.name.removeprefix("base.")}: {_yaml(setting.value)}'
+        line = f'{setting.name.removeprefix("base.")}: {yaml_line(setting.value)}'
         yield from _wrapped(line, indent) if isinstance(setting.value, list) else [indent + line]
 
 
@@ -195,21 +194,15 @@ def _wrapped(line: str, indent: str) -> list[str]:
 _PLACE = {'urdf_file': 0, 'base_type': 1}
 
 
-def _yaml(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    text: str = yaml.safe_dump(value, default_flow_style=True, width=10**9, allow_unicode=True)
-    return text.removesuffix('...\n').strip()
-
-
 def _tuning(tuning: Tuning) -> Iterator[str]:
     if tuning.start:
         yield '    initial_positions:   # of kane_simulator [rad or m]: zero is at or near a limit'
-        yield from (f'      {_yaml(name)}: {x}' for name, x in tuning.start.items())
+        yield from (f'      {yaml_line(name)}: {x}' for name, x in tuning.start.items())
     if not tuning.p:
         return
     yield f'    # from the mass matrix, for a loop at {RATE:g} Hz: a start for the simulator; tune'
     yield '    # them on the robot'
     yield '    gains:'
     yield from (
-        f'      {_yaml(name)}: {{p: {p}, d: {tuning.d[name]}}}' for name, p in tuning.p.items()
+        f'      {yaml_line(name)}: {{p: {p}, d: {tuning.d[name]}}}' for name, p in tuning.p.items()
     )
