@@ -24,7 +24,7 @@ from kane_dynamics.analysis.base_effects import TracedRecursion
 from kane_dynamics.analysis.contact_friction import sliding_friction
 from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
-from kane_dynamics.bases.wheel import wheel_place
+from kane_dynamics.bases.motion_rows import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics.rows import independent_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError

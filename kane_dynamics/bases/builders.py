@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kane_dynamics.bases.motion_rows import ALIGNED, wheel_place
 from kane_dynamics.bases.parts import (
     Passive,
     Radius,
@@ -21,7 +22,6 @@ from kane_dynamics.bases.parts import (
     roller_part,
     steered_wheels,
 )
-from kane_dynamics.bases.wheel import ALIGNED, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.wheels import DifferentialDrive, knife_edge
 from kane_dynamics.exceptions import ConstraintError

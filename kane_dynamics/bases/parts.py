@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.bases.wheel import Wheel, check_steers, wheel_place
+from kane_dynamics.bases.motion_rows import Wheel, check_steers, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel

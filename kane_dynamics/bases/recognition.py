@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.bases.block import wheeled_base
-from kane_dynamics.bases.wheel import (
+from kane_dynamics.bases.motion_rows import (
     ALIGNED,
     is_horizontal,
     is_vertical,

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.bases.icr_steering import CentredSteering
 from kane_dynamics.bases.kinematics import Many
-from kane_dynamics.bases.motion_rows import BaseRows, MotionRows
-from kane_dynamics.bases.wheel import Wheel
+from kane_dynamics.bases.motion_rows import BaseRows, MotionRows, Wheel
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
