@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML and JSON text from outside as plain values of bounded size, by safe loaders, and back."""
+"""YAML and JSON text from outside as plain values of bounded size; safe loaders only."""
 
 from __future__ import annotations
 
@@ -33,14 +33,6 @@ def yaml_value(text: str) -> Any:
         # besides YAMLError: what a date that is none, or a number of 5,000 digits, raises inside
         raise InvalidInputError(f'cannot be read as YAML: {error}') from error
     return _bounded(value, len(text))
-
-
-def yaml_line(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    text: str = yaml.safe_dump(
-        value, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True
-    )
-    return text.removesuffix('...\n').strip()
 
 
 def json_value(text: str) -> Any:

@@ -183,8 +183,6 @@ class FittingKind:
 
     def text(self) -> str:
         """Return the block as a line of YAML."""
-        from kane_dynamics.safe_parsing import yaml_line
-
         return yaml_line(self.block)[1:-1]
 
     def needed(self, robot: Robot) -> tuple[str, ...]:
@@ -263,6 +261,16 @@ def _candidates(
     elif not fixed and len(casters) > 1:
         motors = 'to know that motors turn wheels and swivels'
         yield {'kind': 'swerve', 'steered': _by_steering(casters)}, (motors,)
+
+
+def yaml_line(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    import yaml
+
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, sort_keys=False, width=10**9, allow_unicode=True
+    )
+    return text.removesuffix('...\n').strip()
 
 
 def _by_steering(wheels: Iterable[FoundWheel]) -> dict[str, str | list[str]]:

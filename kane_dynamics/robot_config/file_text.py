@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kane_dynamics.bases.recognition import yaml_line
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot_config.inspection import Findings
 from kane_dynamics.robot_config.settings import Setting
-from kane_dynamics.safe_parsing import yaml_line
 from kane_dynamics.typing import Floats
 
 RATE = 250.0  # of the loop that the gains are for [Hz]
