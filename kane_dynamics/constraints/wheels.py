@@ -208,8 +208,8 @@ def differential_drive(
 
 def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle]) -> float:
     """Return x of the axle of two wheels in the base frame at the neutral configuration [m]."""
-    places = [place_on_base(robot, c.frame, c.axis or (0.0, 0.0, 0.0)) for c in circles]
-    axes = [place.axis for place in places]
+    axles = [place_on_base(robot, c.frame, c.axis or (0.0, 0.0, 0.0)) for c in circles]
+    axes = [axle.axis for axle in axles]
     rounded = [np.round(axis, 4).tolist() for axis in axes]
     for joint, axis, printed in zip(joints, axes, rounded, strict=True):
         if abs(axis[2]) > _PARALLEL:
@@ -228,7 +228,7 @@ def _axle_offset(robot: Robot, joints: tuple[str, str], circles: Sequence[Circle
             f'{list(joints)} do not lie along the axle, which is y of the base frame: the base '
             'could not move along its x'
         )
-    offsets = [float(place.point[0]) for place in places]
+    offsets = [float(axle.point[0]) for axle in axles]
     if abs(offsets[0] - offsets[1]) > _SAME_AXLE:
         raise ConstraintError(
             f"wheels '{joints[0]}' and '{joints[1]}' do not share an axle: x = "
