@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.bags import computing
-from kane_dynamics.bags.computing import JOINT_STATES, ODOM, QUANTITIES, Replay
+from kane_dynamics.bags.computing import JOINT_STATES, ODOM, Replay
 from kane_dynamics.bags.files import JOINT_STATE, Series, open_bag, write_bag
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot
@@ -29,13 +29,11 @@ from kane_dynamics.robot_config.parameters.tables import (
 from kane_dynamics.robot_config.robot_source import read_parameter_file
 
 ODOMETRY = 'nav_msgs/msg/Odometry'
-_TABLES: dict[str, type[DynamicsNodeParameters]] = dict(
-    zip(
-        QUANTITIES,
-        (InverseDynamicsParameters, ContactObserverParameters, ForwardDynamicsParameters),
-        strict=True,
-    )
-)
+_TABLES: dict[str, type[DynamicsNodeParameters]] = {
+    'effort': InverseDynamicsParameters,
+    'external_effort': ContactObserverParameters,
+    'acceleration': ForwardDynamicsParameters,
+}
 
 
 def bag(options: argparse.Namespace) -> int:

@@ -105,13 +105,9 @@ def write_plots(folder: Path, setup: Setup, runs: Mapping[str, Run]) -> list[Pat
     panels = {'tracking_error': error_panels(setup, runs), 'effort': effort_panels(setup, runs)}
     rows = next((run.forces for run in runs.values() if run.forces), {})
     if rows:
+        forces = {row: {n: run.forces[row] for n, run in runs.items()} for row in rows}
         panels['wheel_forces'] = [
-            Panel(
-                'force [N]',
-                _curves(runs, {n: run.forces[row] for n, run in runs.items()}),
-                title=row,
-            )
-            for row in rows
+            Panel('force [N]', _curves(runs, each), title=row) for row, each in forces.items()
         ]
     files = [
         write_curves(folder / f'{name}.png', name.replace('_', ' '), time, each, (), COLUMNS)

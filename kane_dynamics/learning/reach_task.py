@@ -115,15 +115,9 @@ class ReachTask:
         targets = np.clip(actions * robot.velocity_limit[drives], low, high)
         held = self._plant.gravity_force(states.q)[:, drives]  # of the arm without its payload
         payload = {'mass': states.payload_mass, 'center_of_mass': states.payload_place}
-        result = rollout(
-            self._plant,
-            states.q,
-            states.v,
-            PERIOD,
-            gains=packed(targets, held, states.viscous_friction, states.dry_friction),
-            payloads={HAND: payload},
-            step=STEP,
-        )
+        gains = packed(targets, held, states.viscous_friction, states.dry_friction)
+        start, loads = (states.q, states.v, PERIOD), {HAND: payload}
+        result = rollout(self._plant, *start, gains=gains, payloads=loads, step=STEP)
         q, v = cast('Floats', result.q), cast('Floats', result.v)
         fast = np.abs(v[:, drives]) > SPEEDING * robot.velocity_limit[drives]
         lost = fast.any(axis=1) | ~np.isfinite(q).all(axis=1)
@@ -156,11 +150,10 @@ WORLD = -1
 def picture(state: Any, time: float) -> NDArray[np.uint8]:
     """Return a state of `reading.STATE` at a time of its episode [s], RGB, shape (480, 640, 3)."""
     goal = Pose.from_rotation_and_position(state['goal'][3:], state['goal'][:3])
+    sticks = (stick(np.zeros(3), AXIS * axis, THICKNESS) for axis in np.eye(3))
     axes = [
-        Shape(WORLD, *stick(np.zeros(3), AXIS * axis, THICKNESS), to_rgb(colour)).moved(
-            goal, WORLD
-        )
-        for axis, colour in zip(np.eye(3), CYCLE, strict=False)
+        Shape(WORLD, *each, to_rgb(colour)).moved(goal, WORLD)
+        for each, colour in zip(sticks, CYCLE, strict=False)
     ]
     recorder = Recorder(reach_task().robot, Drawing((*_robot_drawing().shapes, *axes)))
     recorder.add(time, state['q'], state['v'])

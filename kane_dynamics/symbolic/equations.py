@@ -14,7 +14,7 @@ is converted: nothing is derived a second time. SymPy is imported when it is fir
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
 
@@ -32,22 +32,10 @@ from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import quaternion_slices
 
-QUANTITIES = (
-    'mass_matrix',
-    'coriolis_matrix',
-    'velocity_force',
-    'gravity_force',
-    'friction',
-    'coordinate_rate',
-    'constraint_matrix',
-    'constraint_velocity',
-    'constraint_acceleration',
-)
-
-
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
 MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
 Symbols = tuple[Any, ...]
+Matrix = Any  # of SymPy
 _TEXT = 'kane_dynamics.symbolic.text'
 
 
@@ -98,15 +86,15 @@ class EquationsOfMotion:
     tau: Symbols
     multipliers: Symbols
     t: Any
-    mass_matrix: Any
-    coriolis_matrix: Any
-    velocity_force: Any
-    gravity_force: Any
-    friction: Any
-    coordinate_rate: Any
-    constraint_matrix: Any
-    constraint_velocity: Any
-    constraint_acceleration: Any
+    mass_matrix: Matrix
+    coriolis_matrix: Matrix
+    velocity_force: Matrix
+    gravity_force: Matrix
+    friction: Matrix
+    coordinate_rate: Matrix
+    constraint_matrix: Matrix
+    constraint_velocity: Matrix
+    constraint_acceleration: Matrix
     labels: tuple[str, ...]
 
     @property
@@ -177,6 +165,9 @@ class EquationsOfMotion:
     def source(self) -> str:
         """Return Python source that makes the symbols and matrices again, with all digits."""
         return str(_with_sympy(_TEXT).as_source(self, QUANTITIES))
+
+
+QUANTITIES = tuple(field.name for field in fields(EquationsOfMotion) if field.type == 'Matrix')
 
 
 def equations_of_motion(

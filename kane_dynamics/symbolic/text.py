@@ -12,6 +12,8 @@ from sympy.printing.str import StrPrinter
 
 from kane_dynamics.symbolic.equations import EquationsOfMotion
 
+_LETTERS = {'q': 'q', 'v': 'v', 'vdot': r'\dot v', 'tau': r'\tau', 'multipliers': r'\lambda'}
+
 
 class _Text(StrPrinter):
     """Plain text, coefficients with so many digits (0: all), symbols by their names."""
@@ -57,15 +59,10 @@ def as_text(equations: EquationsOfMotion, digits: int) -> str:
 
 def as_latex(equations: EquationsOfMotion, digits: int) -> str:
     """Return the equations as comments and one ``aligned`` environment."""
-    named = (
-        ('q', equations.q),
-        ('v', equations.v),
-        (r'\dot v', equations.vdot),
-        (r'\tau', equations.tau),
-        (r'\lambda', equations.multipliers),
-    )
     names = {
-        symbol: f'{letter}_{{{k}}}' for letter, group in named for k, symbol in enumerate(group, 1)
+        symbol: f'{letter}_{{{k}}}'
+        for kind, letter in _LETTERS.items()
+        for k, symbol in enumerate(getattr(equations, kind), 1)
     }
     printer = _Latex(digits, names)
     legend = [f'% {names[symbol]}: {symbol}' for symbol in (*equations.q, *equations.v)]
@@ -83,7 +80,7 @@ def as_latex(equations: EquationsOfMotion, digits: int) -> str:
 
 def as_source(equations: EquationsOfMotion, quantities: Sequence[str]) -> str:
     """Return Python source of the symbols and of the named matrices."""
-    groups = {kind: getattr(equations, kind) for kind in ('q', 'v', 'vdot', 'tau', 'multipliers')}
+    groups = {kind: getattr(equations, kind) for kind in _LETTERS}
     names = {
         symbol: f'{kind}[{k}]' for kind, group in groups.items() for k, symbol in enumerate(group)
     }
