@@ -31,10 +31,7 @@ STATE = np.dtype(
         ('success', bool),
     ]
 )
-INFOS = (
-    *('distance', 'angle', 'success'),
-    *('payload_mass', 'viscous_friction', 'dry_friction'),
-)
+INFOS = 'distance angle success payload_mass viscous_friction dry_friction'.split()
 States = np.recarray[Any, Any]
 
 

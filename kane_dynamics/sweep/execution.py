@@ -30,7 +30,6 @@ Watcher = Callable[[int, int, int], Any]
 Outcomes = Generator[tuple[Chunk, bool], None, None]
 
 RESERVED = ('case', 'item', 'file', 'allow_pickle')  # names of `SweepResult.arrays`, of savez
-_OTHER_CODE = 'this worker has another kane_dynamics, numpy, casadi or llvmlite'
 _KINDS = 'biufcSU'  # of arrays that npz keeps without pickling
 _FEWEST = 100  # chunks that Dask knows of at once: workers that join later have some to do
 _PATIENCE = 60.0  # [s] until a cluster answers
@@ -123,7 +122,7 @@ class Work:
     deaths: int
 
     def run(self, chunk: Chunk) -> bool:
-        """Compute a chunk and keep what describe of it; return whether it has a result."""
+        """Compute a chunk and keep what comes of it; return whether it has a result."""
         store, job = self.store, chunk.job
         if store.result(chunk.key).exists():  # its worker died before Dask knew
             return True
@@ -131,7 +130,8 @@ class Work:
             return self.fail(chunk, f'{died} workers died at it, or it took their memory')
         try:
             if code_stamp(self.function, self.version) != self.stamp:
-                raise SweepError(f'{_OTHER_CODE} or another file with {self.function}')
+                other = 'this worker has another kane_dynamics, numpy, casadi or llvmlite'
+                raise SweepError(f'{other} or another file with {self.function}')
             robots = [x for x in job.parameters.values() if isinstance(x, Robot)]
             with first_alone(digest_of(self.stamp, robots)), limited_cores(1):
                 arrays = _checked(imported(self.function)(job), len(job))

@@ -240,11 +240,8 @@ def status(sweep: Sweep, folder: Any) -> SweepResult:
         If it is no sweep, or no files can be written to the folder.
 
     """
-    store = Store.at(folder)
-    files, chunks = (
-        set(os.listdir(store.folder)),
-        [*as_one(Sweep, 'sweep', sweep, 'a Sweep').chunks()],
-    )
+    store, chunks = Store.at(folder), [*as_one(Sweep, 'sweep', sweep, 'a Sweep').chunks()]
+    files = set(os.listdir(store.folder))
     done = tuple(chunk for chunk in chunks if store.result(chunk.key).name in files)
     failed = [chunk for chunk in chunks if store.failure(chunk.key).name in files]
     failures = tuple(Failure.read(chunk, store.failure(chunk.key)) for chunk in failed)

@@ -273,16 +273,9 @@ def usual_strength(recording: Recording) -> float:
 
 def recorded_forces(recording: Recording, i: int) -> list[Force]:
     """Return the forces of a recording at an instant."""
-    return [
-        Force(
-            name,
-            recording.force_points[i, k],
-            recording.force_vectors[i, k],
-            STATES[recording.force_states[i, k]],
-            recording.force_units[k],
-        )
-        for k, name in enumerate(recording.force_names)
-    ]
+    states = [STATES[k] for k in recording.force_states[i]]
+    parts = recording.force_points[i], recording.force_vectors[i], states, recording.force_units
+    return [Force(*one) for one in zip(recording.force_names, *parts, strict=True)]
 
 
 def force_table(forces: Sequence[Force], events: Sequence[str]) -> str:
