@@ -166,10 +166,7 @@ def write_pictures(
 
 
 def _strobe(recording: Recording, count: int) -> list[int]:
-    number = as_count('count', count)
-    if number == 0:
-        raise InvalidInputError('count: need at least 1, got 0')
-    times = np.linspace(recording.time[0], recording.time[-1], number)
+    times = np.linspace(recording.time[0], recording.time[-1], as_count('count', count, 1))
     return [recording.at(time + ROUNDOFF) for time in times]
 
 

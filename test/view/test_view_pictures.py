@@ -171,7 +171,7 @@ def test_a_robot_without_shapes_and_forces_is_drawn(ball):
         (lambda r, d: write_animation(r, d / 'a.gif', rate=0.0), 'rate'),
         (lambda r, d: write_animation(r, d / 'no' / 'a.gif', rate=2.0), 'cannot be written'),
         (lambda r, d: write_picture(r, d / 'a.gif'), r'need a file that ends in \.png or \.pdf'),
-        (lambda r, d: write_picture(r, d / 'a.png', count=0), 'count: need at least 1'),
+        (lambda r, d: write_picture(r, d / 'a.png', count=0), 'count: need a whole number >= 1'),
         (lambda r, d: write_curves(d / 'a.png', '', [0.0], []), 'panels: need at least one'),
         (
             lambda r, d: write_curves(d / 'a.png', '', [0.0], [Panel('v [m/s]', {'v': [1, 2]})]),
