@@ -30,6 +30,7 @@ from kane_dynamics.algebra.scalars import Scalar, unit_axis, where
 from kane_dynamics.constraints.base import Projection, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import Vector
+from kane_dynamics.robot.canonical_frames import beside
 from kane_dynamics.robot.checks import as_choice
 from kane_dynamics.robot.motion import Columns, frame_motion
 from kane_dynamics.robot.robot import Frame, Robot
@@ -147,11 +148,8 @@ def _axis_rows(relative: _RelativeMotion, axis: Vector) -> list[Row]:
 
 def _across(axis: Vector) -> tuple[Vector, Vector]:
     """Return two unit vectors that form a right-handed frame with a unit axis."""
-    n = np.array(axis)
-    least = int(np.argmin(np.abs(n)))
-    first = np.eye(3)[least] - n[least] * n
-    first /= np.linalg.norm(first)
-    x, y = first.tolist(), np.cross(n, first).tolist()
+    first = beside(np.array(axis))
+    x, y = first.tolist(), np.cross(axis, first).tolist()
     return (x[0], x[1], x[2]), (y[0], y[1], y[2])
 
 

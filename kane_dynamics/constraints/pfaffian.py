@@ -23,7 +23,6 @@ from kane_dynamics.constraints.base import Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
     check_shapes,
-    check_speeds_bound,
     state_symbols,
     traced_column,
     traced_rows,
@@ -62,7 +61,8 @@ class DifferencedRows:
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows, with d/dt (A, b) along the motion at constant v."""
         if any(is_traced(x) for x in [*q, *v, t]):
-            _trace(robot, self.labels, self.matrix, self.right_side)  # raises, with the reason
+            # raises, with the reason
+            _trace(robot, self.labels[0], len(self.labels), self.matrix, self.right_side)
         coordinates = integrate_coordinates(robot, q, [0.0] * robot.nv, 0.0)
         speeds = np.array(v, dtype=float)
 
@@ -144,22 +144,22 @@ def pfaffian(
     numeric = DifferencedRows(robot, labels, A, right_side)
     numeric.evaluate(robot.neutral(), 0.0)
     try:
-        return _trace(robot, labels, A, right_side)
+        return _trace(robot, name, count, A, right_side)
     except _UntraceableError:
         return numeric
 
 
 def _trace(
-    robot: Robot, labels: tuple[str, ...], A: PfaffianFunction, b: PfaffianFunction
+    robot: Robot, name: str, count: int, A: PfaffianFunction, b: PfaffianFunction
 ) -> TracedRows:
     state = state_symbols(robot)
-    what, coordinates = f'{labels[0]}: A or b', (state.coordinates, state.t)
+    what, coordinates = f'{name}: A or b', (state.coordinates, state.t)
     matrix = np.atleast_2d(traced_values(what, A, coordinates, _UntraceableError))
     right_side = np.atleast_1d(traced_values(what, b, coordinates, _UntraceableError))
-    check_shapes(robot, labels[0], len(labels), matrix, right_side)
+    check_shapes(robot, name, count, matrix, right_side)
     rows, speeds = expression_matrix(matrix), expression_matrix(right_side[:, None])
     rate = rate_along_motion(robot, speeds - rows @ state.v, *state)
-    return traced_rows(robot, labels, state, rows, speeds, rate)
+    return traced_rows(robot, name, state, rows, speeds, rate, bound=False)
 
 
 def holonomic(
@@ -195,5 +195,4 @@ def holonomic(
     A = ca.jacobian(rate_along_motion(robot, column, *state), state.v)
     b0 = -ca.jacobian(column, state.t)
     b = rate_along_motion(robot, b0 - A @ state.v, *state)
-    labels = unique_labels([name] * column.shape[0])
-    return check_speeds_bound(traced_rows(robot, labels, state, A, b0, b, column))
+    return traced_rows(robot, name, state, A, b0, b, column)

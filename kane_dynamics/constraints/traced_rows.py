@@ -107,7 +107,7 @@ def _plain(x: Any) -> Scalar:
 
 def traced_rows(
     robot: Robot,
-    labels: tuple[str, ...],
+    name: str,
     state: State,
     A: Any,
     b0: Any,
@@ -115,13 +115,22 @@ def traced_rows(
     phi: Any = None,
     *,
     integrated: bool = False,
+    bound: bool = True,
 ) -> TracedRows:
-    """Return rows from expressions in a state; they are taken where quaternions are unit."""
+    """
+    Return rows from expressions in a state; they are taken where quaternions are unit.
+
+    Where rows are `bound`, each of them has a speed in it.
+    """
     import casadi as ca
 
-    columns: list[list[int]] = [[] for _ in range(A.shape[0])]
+    labels = unique_labels([name] * A.shape[0])
+    columns: list[list[int]] = [[] for _ in labels]
     for i, k in zip(*A.sparsity().get_triplet(), strict=True):
         columns[i].append(k)
+    for label, speeds in zip(labels, columns, strict=True):
+        if bound and not speeds:
+            raise ConstraintError(f'{label}: the row does not depend on any speed')
     expressions = [
         A,
         ca.densify(b0),
@@ -141,14 +150,6 @@ def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) 
             f'{name}: need phi as a number or of shape (k,), got shape {values.shape}'
         )
     return expression_matrix(values[:, None])
-
-
-def check_speeds_bound(rows: TracedRows) -> TracedRows:
-    """Return the rows if each of them has a speed in it."""
-    for label, columns in zip(rows.labels, rows.columns, strict=True):
-        if not columns:
-            raise ConstraintError(f'{label}: the row does not depend on any speed')
-    return rows
 
 
 def check_shapes(robot: Robot, name: str, k: int, A: NDArray[Any], b: NDArray[Any]) -> None:
@@ -211,8 +212,7 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
     column = traced_column(name, phi, (state.coordinates, state.speeds, state.t))
     A = ca.jacobian(column, state.v)
     rate = rate_along_motion(robot, column, *state)
-    labels = unique_labels([name] * A.shape[0])
-    return check_speeds_bound(traced_rows(robot, labels, state, A, A @ state.v - column, -rate))
+    return traced_rows(robot, name, state, A, A @ state.v - column, -rate)
 
 
 def acceleration_form(
@@ -247,14 +247,10 @@ def acceleration_form(
     state = state_symbols(robot)
     matrix = np.atleast_2d(_traced(f'{name}: A', A, state))
     right_side = np.atleast_1d(_traced(f'{name}: b', b, state))
-    count = len(matrix)
-    check_shapes(robot, name, max(count, 1), matrix, right_side)
+    check_shapes(robot, name, max(len(matrix), 1), matrix, right_side)
     rows = expression_matrix(matrix)
     accelerations = expression_matrix(right_side[:, None])
-    labels = unique_labels([name] * count)
-    return check_speeds_bound(
-        traced_rows(robot, labels, state, rows, rows @ state.v, accelerations, integrated=True)
-    )
+    return traced_rows(robot, name, state, rows, rows @ state.v, accelerations, integrated=True)
 
 
 def _traced(what: str, function: StateFunction, state: State) -> NDArray[np.object_]:

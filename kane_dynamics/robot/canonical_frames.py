@@ -138,7 +138,7 @@ def _frame_on_axis(
             if np.linalg.norm(x) < _ROUNDOFF:
                 x = hanging
         else:
-            hanging, x = np.zeros(3), R @ _beside(cleaned(R.T @ z))
+            hanging, x = np.zeros(3), R @ beside(cleaned(R.T @ z))
     x = _square_to(z, x)
     return FrameInBody(np.column_stack([x, np.cross(z, x), z]), (hanging @ z) * z)
 
@@ -147,7 +147,7 @@ def _square_to(z: Floats, x: Floats) -> Floats:
     """Return the direction of the part of x that is square to z, largest entry > 0."""
     across = x - (x @ z) * z
     if np.linalg.norm(across) <= _NO_DIRECTION * np.linalg.norm(x):
-        return _beside(z)
+        return beside(z)
     across = across / np.linalg.norm(across)
     across = across - (across @ z) * z  # a short one is not yet square to z
     largest = across[np.argmax(np.abs(across))]
@@ -172,7 +172,7 @@ def _placement(robot: Robot, i: int, frames: list[FrameInBody], ahead: bool) -> 
     axes = at_zero
     if ahead and new is not _GIVEN:
         z = cleaned(at_zero[:, 2])
-        x = _beside(z)
+        x = beside(z)
         axes = np.column_stack([x, np.cross(z, x), z])
         turn = float(np.arctan2(axes[:, 1] @ at_zero[:, 0], axes[:, 0] @ at_zero[:, 0]))
         turn = turn if abs(turn) > _ROUNDOFF else 0.0
@@ -208,7 +208,7 @@ def _mimic(body: Body, turns: dict[str, float]) -> Mimic | None:
     return Mimic(master, ratio, offset + turns[body.joint.name] - ratio * turns[master])
 
 
-def _beside(z: Floats) -> Floats:
+def beside(z: Floats) -> Floats:
     """Return the unit vector square to z that is nearest to a coordinate axis."""
     k = int(np.argmin(np.abs(z)))
     x = np.eye(3)[k] - z[k] * z
