@@ -22,8 +22,7 @@ from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_address, robot_text
 from kane_dynamics.robot.urdf.model_warnings import speeds_without_inertia
 from kane_dynamics.robot_config.file_text import file_text, proposed_tuning
-from kane_dynamics.robot_config.inspection import Findings, inspect_urdf
-from kane_dynamics.robot_config.questions import Answer, Question
+from kane_dynamics.robot_config.inspection import Answer, Findings, Question, inspect_urdf
 from kane_dynamics.robot_config.settings import Setting, settle
 
 ANSWERS = 'base-type roller-angles wheel-radius casters drive lock tool gravity'.split()

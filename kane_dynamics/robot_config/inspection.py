@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF shows: joints with roles, wheels, bases that fit, frames, masses, warnings."""
+"""What a URDF shows, and questions to its owner about what it does not, with proposals."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,12 +18,13 @@ from kane_dynamics.bases.recognition import (
     fitting_kinds,
     found_wheels,
 )
-from kane_dynamics.exceptions import ModelWarning
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf import depth_first, load_urdf
 from kane_dynamics.robot.urdf.model_warnings import angle_warnings, speeds_without_inertia
 from kane_dynamics.robot.urdf.records import UrdfLink, UrdfModel, read_urdf
+from kane_dynamics.robot_config.declared_constraints import KINDS
 from kane_dynamics.robot_config.joint_roles import (
     Hand,
     JointRole,
@@ -200,3 +202,81 @@ def inspect_urdf(text: str, path: str = '') -> Findings:
         frame_roles(robot, urdf, joints),
         messages,
     )
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question."""
+
+    name: str
+    text: str
+    proposal: str
+    why: str
+    choices: tuple[str, ...] = ()
+    open: bool = True
+
+    def answered(self, ask: Ask) -> Answer:
+        """Return the answer, one of the choices where there are some."""
+        answer = ask(self)
+        value = answer.value
+        if self.choices and value not in self.choices:
+            raise InvalidInputError(
+                f"--{self.name}: need {' or '.join(self.choices)} for this robot, got '{value}'; "
+                f'{self.proposal} is likely: {self.why}'
+            )
+        return answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered, and whether that is a guess which nobody confirmed."""
+
+    value: str
+    guessed: bool = False
+
+
+Ask: TypeAlias = Callable[[Question], Answer]
+
+
+_WHY = {
+    'diff_drive': 'driven wheels on one axle',
+    'skid_steer': 'two axles or more, and nothing steers',
+    'mecanum': 'axles along y; only rollers, which no URDF shows, let it move sideways',
+    'omni': 'axles in several directions: only rollers let these wheels move',
+    'ackermann': 'an axle that nothing steers, and steered wheels',
+    'swerve': 'every wheel is steered',
+}
+_ROLLERS = re.compile(r'mecanum|swedish', re.IGNORECASE)
+
+
+def fitting_types(urdf: Findings) -> dict[str, FittingKind]:
+    """Return the kinds of base that fit, by their base_type, the likeliest first."""
+    types = {kind: base_type for base_type, kind in KINDS.items()}
+    return {types[kind.kind]: kind for kind in urdf.kinds}
+
+
+def base_question(urdf: Findings, text: str) -> Question:
+    """Return the question for the kind of base."""
+    types = fitting_types(urdf)
+    choices = (*types, 'planar', 'none')
+    if urdf.fixed_wheels:
+        first, *others = urdf.fixed_wheels
+        why = f'wheels are fixed joints in this file: {first} and {len(others)} others'
+        return Question('base-type', _TEXT, 'planar', why, ('planar', 'none'))
+    if not urdf.wheels:
+        why = 'no joint turns a wheel on the ground'
+        return Question('base-type', _TEXT, 'none', why, ('none', 'planar'))
+    if not types:
+        wheels = ', '.join(wheel.joint for wheel in urdf.wheels)
+        why = f'no kind of base on wheels fits {wheels}, with x of the root link forward'
+        return Question('base-type', _TEXT, 'planar', why, choices)
+    if 'mecanum' in types and (match := _ROLLERS.search(text)):
+        return Question(
+            'base-type', _TEXT, 'mecanum', f"the description says '{match[0]}'", choices
+        )
+    first = next(iter(types))
+    others = [f'{name} fits too ({_WHY[name]})' for name in types if name != first]
+    return Question('base-type', _TEXT, first, '; '.join([_WHY[first], *others]), choices)
+
+
+_TEXT = 'Which base carries the robot? (planar: pushed in the plane, wheels left out)'

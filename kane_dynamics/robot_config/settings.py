@@ -11,16 +11,19 @@ from typing import Any
 
 from kane_dynamics.bases.block import wheeled_base
 from kane_dynamics.bases.recognition import FoundWheel
-from kane_dynamics.exceptions import ConstraintError, ModelWarning, NameNotFoundError
+from kane_dynamics.exceptions import (
+    ConstraintError,
+    InvalidInputError,
+    ModelWarning,
+    NameNotFoundError,
+)
 from kane_dynamics.robot_config.declared_constraints import CASTERS, ENTRIES, shown
-from kane_dynamics.robot_config.inspection import Findings
-from kane_dynamics.robot_config.questions import (
+from kane_dynamics.robot_config.inspection import (
     Ask,
+    Findings,
     Question,
     base_question,
     fitting_types,
-    joints_of,
-    numbers_of,
 )
 
 _STEERED = ('ackermann', 'swerve')
@@ -243,3 +246,29 @@ def _arm(urdf: Findings, settings: Sequence[Setting], ask: Ask) -> Iterator[Sett
     selection = arm if answer.value == 'robot' else ['']
     comment = "[''] means none: the efforts carry the arm"
     yield Setting('gravity_compensated_joints', selection, comment, answer.guessed)
+
+
+def joints_of(
+    name: str, text: str, available: Sequence[str], groups: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the joints in a list of joints and groups with commas; '' or 'none' is no name."""
+    names = tuple(part.strip() for part in text.split(',') if part.strip() not in ('', 'none'))
+    for one in names:
+        if one not in available and one not in groups:
+            known = ', '.join((*groups, *available)) or 'none'
+            raise InvalidInputError(f"--{name}: no joint or hand named '{one}'; there are {known}")
+    joints = (joint for one in names for joint in ((one,) if one in available else groups[one]))
+    return tuple(dict.fromkeys(joints))
+
+
+def numbers_of(name: str, text: str, count: int, what: str) -> tuple[float, ...]:
+    """Return the numbers in a list with commas."""
+    try:
+        numbers = tuple(float(part) for part in text.split(','))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != count:
+        raise InvalidInputError(
+            f"--{name}: need {count} numbers with commas, {what}, got '{text}'"
+        )
+    return numbers

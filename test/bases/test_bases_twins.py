@@ -14,9 +14,8 @@ from support.base_urdf import CORNERS, RADIUS, urdf
 import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.plant.plant import Plant
-from kane_dynamics.robot_config.inspection import inspect_urdf
+from kane_dynamics.robot_config.inspection import Answer, inspect_urdf
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
-from kane_dynamics.robot_config.questions import Answer
 from kane_dynamics.robot_config.robot_source import build_model, parameters_of_file
 from kane_dynamics.robot_config.settings import settle
 

@@ -19,9 +19,8 @@ from kane_dynamics.robot_config.file_text import (
     proposed_tuning,
     start_positions,
 )
-from kane_dynamics.robot_config.inspection import inspect_urdf
+from kane_dynamics.robot_config.inspection import Answer, inspect_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
-from kane_dynamics.robot_config.questions import Answer
 from kane_dynamics.robot_config.robot_source import model_of_file, parameters_of_file
 from kane_dynamics.robot_config.settings import settle
 
