@@ -76,7 +76,7 @@ class LongRun:
                 'files': files,
                 'params': {f'{n}:{k}': x for n in names for k, x in params[n].items()},
             }
-            started = bench.start('composition', names=names, **given, arguments=remap)
+            started = bench.start('container', names=names, **given, arguments=remap)
             self.processes[' and '.join(names)] = started
         self.memory = {name: Memory() for name in self.processes}
 

@@ -49,9 +49,13 @@ class Bench:
 
     def command(self, module, *, params=None, files=(), arguments=(), names=()):
         """Return the command line of a node, or of those named; params: ``-p name:=value``."""
-        if module.endswith('_node'):
-            module, names = 'entry', (f'kane_{module.removesuffix("_node")}',)
-        command = [sys.executable, '-m', f'kane_dynamics.ros.{module}', *names, '--ros-args']
+        if module == 'container':
+            executed = '-c', 'from kane_dynamics.ros.entry import container; exit(container())'
+        elif module.endswith('_node'):
+            executed = '-m', 'kane_dynamics.ros.entry', f'kane_{module.removesuffix("_node")}'
+        else:
+            executed = '-m', f'kane_dynamics.ros.{module}'
+        command = [sys.executable, *executed, *names, '--ros-args']
         for path in files:
             command += ['--params-file', str(path)]
         for name, value in (params or {}).items():

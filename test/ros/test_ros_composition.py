@@ -117,7 +117,7 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
     controller, simulator = names = ('kane_inverse_dynamics', 'kane_simulator')
     efforts = bench.listen(JointState, f'/{controller}/effort')
     process = bench.start(
-        'composition',
+        'container',
         names=names,
         params={
             'robot_description': f"'{ROD}'",
@@ -138,7 +138,7 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
 
 def test_a_process_whose_second_node_cannot_start_ends(bench):
     process = bench.start(
-        'composition',
+        'container',
         names=('kane_inverse_dynamics', 'kane_simulator'),
         params={'robot_description': f"'{ROD}'", 'kane_simulator:step_size': -1.0},
     )

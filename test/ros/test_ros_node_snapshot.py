@@ -73,7 +73,7 @@ def interface(node):
 def lines_of(bench):
     """Start all nodes in one process and return their interface, once nothing comes any more."""
     files = [ROOT / 'config' / 'nonholonomic.yaml']
-    bench.start('composition', names=tuple(NODES), params={'compiled': 'never'}, files=files)
+    bench.start('container', names=tuple(NODES), params={'compiled': 'never'}, files=files)
     bench.until(lambda: set(NODES) <= set(bench.node.get_node_names()))
     before, lines = [], interface(bench.node)
     while lines != before:
