@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,17 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, selected_rows, solve_motion
-from kane_dynamics.compiler.build import FORWARD, STEPS, Build, build_kernels, build_switched
-from kane_dynamics.compiler.derivatives import (
-    Derivatives,
-    of_forward_dynamics,
-    of_inverse_dynamics,
-)
+from kane_dynamics.compiler import derivatives
+from kane_dynamics.compiler.build import FORWARD, Build, build_kernels, build_switched
+from kane_dynamics.compiler.derivatives import Derivatives
 from kane_dynamics.compiler.engine import CompiledEngine, SwitchedCode
-from kane_dynamics.compiler.generic import too_large
+from kane_dynamics.compiler.generic import not_compiled, too_large
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet
@@ -33,30 +29,13 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics
-from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
-from kane_dynamics.robot.checks import (
-    as_mapping,
-    as_number,
-    as_vector,
-    index_of,
-)
+from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import Floats
-
-# What robots have as straight-line code only: of larger ones it is numpy.
-_STRAIGHT_LINE_ONLY = (
-    'forward_dynamics',
-    *(row.name for row in FUNCTIONS.values() if row.compiled == ON_DEMAND and row.text),
-    'inverse_dynamics(external_wrenches=)',
-    'constrained_inverse_dynamics',
-    'frame_effort',
-    'switched',
-)
-_TERMS_OF_METHODS = tuple(f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange'))
 
 
 class CompiledDynamics(Dynamics):
@@ -86,15 +65,14 @@ class CompiledDynamics(Dynamics):
         self.source, self.note = build.source, build.note
         self._kernels = KernelSet(build, load, partial(getattr, self))
         self._reference, self._calls = self._kernels.reference, self._kernels.calls
-        self._terms = CompiledTerms(self, self._kernels)
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._motions: dict[tuple[Any, ...], CompiledMotions] = {}
         # by identity: constraints are compared by nothing else, and are kept alive here
         self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}
         if 'coriolis_effort' in self._kernels:
-            self._kernels.use('coriolis_matrix', self._coriolis_by_columns)
+            self._use('coriolis_matrix', self._coriolis_at)
         if not recipe.rows_are_certain:  # forces are shared out between rows that repeat others
-            self._kernels.use('multipliers', self._shared_multipliers)
+            self._use('multipliers', self._multipliers_at)
         for name in build.kernels.keys() & DIRECT.keys():
             # calls on plain arrays of one state go straight to machine code
             vars(self)[DIRECT[name]] = self._kernels[name].call
@@ -109,8 +87,7 @@ class CompiledDynamics(Dynamics):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what the machine code is made of, and the present load."""
-        load = self._load
-        return _recompiled, (self._build.recipe, load.robot.gravity, dict(load.payloads))
+        return _recompiled, (self._build.recipe, self._load.copied())
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Floats:
         try:
@@ -123,9 +100,7 @@ class CompiledDynamics(Dynamics):
 
     @property
     def not_compiled(self) -> tuple[str, ...]:
-        if not too_large(self.robot):
-            return ()
-        return _STRAIGHT_LINE_ONLY + _TERMS_OF_METHODS * self._build.recipe.methods
+        return not_compiled(self.robot, self._build.recipe.methods)
 
     @property
     def fallback_count(self) -> int:
@@ -146,34 +121,24 @@ class CompiledDynamics(Dynamics):
     def _under_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any, out: Floats | None
     ) -> Floats:
-        pushes = self._kernels.wrenches()
-        if pushes is None:
+        push = self._kernels.wrench_force(q, wrenches)
+        if push is None:
             return self._reference.inverse_dynamics(q, v, a, wrenches, out)
-        push = pushes.checked(q, self._wrenches(wrenches))
         efforts = self._call('inverse_dynamics', (q, v, a), (), out)
         efforts -= push
         return efforts
 
-    def _wrenches(self, external_wrenches: Any) -> Floats:
-        """Return wrenches on all frames, (tau, f) of each, shape (6 n,)."""
-        wrenches = np.zeros((len(self.frames), 6))
-        for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
-            k = index_of('frame', link, self.frames)
-            wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
-        return wrenches.ravel()
+    def _use(self, name: str, at: Callable[..., Floats]) -> None:
+        """Let a method of one state stand for machine code of a function."""
+        by_states = self._by_states
+        self._calls[name, ()] = lambda *state, out=None: by_states(name, at, state, out), None
 
-    def _coriolis_by_columns(self, q: Any, v: Any, out: Floats | None = None) -> Floats:
-        def at(q: Floats, v: Floats) -> Floats:
-            checked_coordinates(self.robot, q)
-            return self._kernels['coriolis_effort'].checked(q, v, np.eye(self.robot.nv)).T
+    def _coriolis_at(self, q: Floats, v: Floats) -> Floats:
+        checked_coordinates(self.robot, q)
+        return self._kernels['coriolis_effort'].checked(q, v, np.eye(self.robot.nv)).T
 
-        return self._by_states('coriolis_matrix', at, (q, v), out)
-
-    def _shared_multipliers(self, *state: Any, out: Floats | None = None) -> Floats:
-        def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
-            return self.motion_at(q, v, tau, float(t[0])).multipliers
-
-        return self._by_states('multipliers', at, state, out)
+    def _multipliers_at(self, q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
+        return self.motion_at(q, v, tau, float(t[0])).multipliers
 
     def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
         if not how:
@@ -184,11 +149,12 @@ class CompiledDynamics(Dynamics):
                 f"compile with methods=True for method {method!r}; without it there is 'gauss'"
             )
         checked_coordinates(self.robot, q)
-        return solve_by(method, self.robot, self._terms, q, v, tau, t, speeds)
+        terms = CompiledTerms(self, self._kernels)
+        return solve_by(method, self.robot, terms, q, v, tau, t, speeds)
 
     def _by_gauss(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         large = 'motion' not in self._kernels
-        if large and (self.constraints or FORWARD not in self._kernels):
+        if large and self.constraints:
             return self._reference.forward_dynamics(q, v, tau, t)
         if not self._build.recipe.rows_are_certain:  # multipliers must be shared out
             rows = self.constraint_rows(q, v, t)
@@ -272,7 +238,7 @@ class CompiledDynamics(Dynamics):
         """
         nothing = np.zeros(len(self._plan.solved))
         balance = self._kernels.balance_derivatives(q, v, a, nothing, np.zeros(1))
-        return of_inverse_dynamics(balance, self.mass_matrix(q))
+        return derivatives.of_inverse_dynamics(balance, self.mass_matrix(q))
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0
@@ -304,43 +270,29 @@ class CompiledDynamics(Dynamics):
         multipliers[independent_indices] = np.linalg.lstsq(A.T, force, rcond=None)[0]
         balance = self._kernels.balance_derivatives(q, v, a, multipliers, t)
         kept = [*range(len(mass)), *(len(mass) + independent_indices)]
-        return of_forward_dynamics(balance[kept], mass, A)
+        return derivatives.of_forward_dynamics(balance[kept], mass, A)
 
     def _engine(self, integrator: str, projection: bool, halvings: int) -> Engine:
-        if STEPS not in self._build.kernels:
-            return self._reference._engine(integrator, projection, halvings)
         key = integrator, projection, halvings
         if key not in self._engines:
-            parts = self._build, self._load, self._kernels.linker
-            self._engines[key] = CompiledEngine(self, *parts, *key)
+            self._engines[key] = CompiledEngine(self, self._kernels, *key)
         return self._engines[key]
 
     def _motions_by(self, *how: Any) -> ManyMotions | None:
-        if STEPS not in self._build.kernels or 'motion' not in self._kernels:
+        if 'motion' not in self._kernels:
             return None
         if how not in self._motions:
-            parts = self._build.recipe, self._load, self._kernels.linker
-            self._motions[how] = CompiledMotions(*parts, *how)
+            self._motions[how] = CompiledMotions(self._kernels, *how)
         return self._motions[how]
 
     def _trajectory(
-        self,
-        engine: Engine,
-        q: ArrayLike,
-        v: ArrayLike,
-        duration: float,
-        effort: Any,
-        how: dict[str, Any],
+        self, engine: Engine, q: ArrayLike, v: ArrayLike, how: dict[str, Any]
     ) -> Trajectory:
-        if isinstance(engine, CompiledEngine) and not callable(effort):
-            return engine.trajectory(q, v, duration, effort, how['step'])
-        return super()._trajectory(engine, q, v, duration, effort, how)
+        if isinstance(engine, CompiledEngine) and not callable(how['effort']):
+            return engine.trajectory(q, v, how['duration'], how['effort'], how['step'])
+        return super()._trajectory(engine, q, v, how)
 
 
-def _recompiled(recipe: Recipe, gravity: Floats, payloads: Mapping[str, Inertia]) -> Any:
+def _recompiled(recipe: Recipe, load: Parameters) -> CompiledDynamics:
     """Return dynamics by what they are made of; machine code comes from the cache."""
-    load = Parameters(recipe.robot, recipe.payloads)
-    load.set_gravity(gravity)
-    for frame, payload in payloads.items():
-        load.set_payload(frame, payload.mass, payload.com, payload.tensor)
     return CompiledDynamics(load, build_kernels(recipe))

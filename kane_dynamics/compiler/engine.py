@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.compiler.build import STEPS, Build, step_name
+from kane_dynamics.compiler.build import STEPS, step_name
+from kane_dynamics.compiler.kernel_set import KernelSet
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Kernels
@@ -42,17 +43,15 @@ class CompiledEngine:
     def __init__(
         self,
         compiled: Dynamics,
-        build: Build,
-        load: Parameters,
-        linker: Linker,
+        kernels: KernelSet,
         integrator: str,
         projection: bool,
         halvings: int,
     ) -> None:
-        self._compiled, self._law = compiled, build.recipe.law
+        self._compiled, self._law, load = compiled, kernels.build.recipe.law, kernels.load
         name, law = step_name(integrator, projection), self._law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
-        module = NativeModule(build.linked(STEPS), [name, f'{one}_entry'], linker)
+        module = NativeModule(kernels.build.linked(STEPS), [name, f'{one}_entry'], kernels.linker)
         self._run = module.function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )

@@ -19,6 +19,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import WORLD, Robot
@@ -36,6 +37,17 @@ MOST_SQUARED_DEPTHS = 1000
 def too_large(robot: Robot) -> bool:
     """Return whether a robot's solves are too large for straight-line code."""
     return _coupled_pairs(robot) > MOST_COUPLED_PAIRS
+
+
+def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
+    """Return the functions that are straight-line code only: of larger robots they are numpy."""
+    if not too_large(robot):
+        return ()
+    rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
+    others = 'constrained_inverse_dynamics', 'frame_effort', 'switched'
+    names = ('forward_dynamics', *rows, 'inverse_dynamics(external_wrenches=)', *others)
+    terms = [f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange')]
+    return (*names, *terms) if methods else names
 
 
 def as_loops(robot: Robot, constraints: Sequence[Constraint], whole_graphs: bool) -> bool:

@@ -30,7 +30,7 @@ from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms
-from kane_dynamics.robot.checks import as_names, as_number
+from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vector, index_of
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import Floats
 
@@ -68,7 +68,7 @@ class KernelSet:
     """Kernels by name."""
 
     def __init__(self, build: Build, load: Parameters, methods: Callable[[str], Method]) -> None:
-        self._build, self._load, self._methods = build, load, methods
+        self.build, self.load, self._methods = build, load, methods
         parts = load, build.recipe.constraints, build.recipe.frames
         self.reference, self.linker = ReferenceDynamics(*parts), Linker()
         self._kernels: dict[Key, Kernel] = {}
@@ -103,10 +103,6 @@ class KernelSet:
             name: kernel.instructions for (name, key), kernel in self._kernels.items() if not key
         }
 
-    def use(self, name: str, method: Method) -> None:
-        """Let a method stand for machine code of a function."""
-        self.calls[name, ()] = method, None
-
     def method(self, name: str, choices: tuple[Any, ...]) -> tuple[Method | None, int | None]:
         """Return what computes a function and the number of its inputs; None where numpy does."""
         kernel = self.find(name, choices)
@@ -123,16 +119,23 @@ class KernelSet:
         key = row.kernel, checked_choices(name, choices, self.reference) if choices else ()
         makes = row.compiled == ON_DEMAND and not too_large(self.reference.robot)
         if key not in self._kernels and makes:
-            cached = build_one(self._build.recipe, graph_of(name), key[1])
+            cached = build_one(self.build.recipe, graph_of(name), key[1])
             self._kernels[key] = self._loaded(*key[:1], cached, key[1])
         return self._kernels.get(key)
 
-    def wrenches(self) -> Kernel | None:
-        """Return the kernel of J' w, None where a robot is too large for it."""
-        if 'external_force' not in self and not too_large(self.reference.robot):
-            made = self.made(balance_graphs.external_force, self._build.recipe)
+    def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
+        """Return J' w of wrenches on links, None where a robot is too large for its kernel."""
+        if too_large(self.reference.robot):
+            return None
+        if 'external_force' not in self:
+            made = self.made(balance_graphs.external_force, self.build.recipe)
             self._kernels['external_force', ()] = made
-        return self._kernels.get(('external_force', ()))
+        frames = self.reference.frames
+        wrenches = np.zeros((len(frames), 6))
+        for link, wrench in as_mapping('external_wrenches', external_wrenches).items():
+            k = index_of('frame', link, frames)
+            wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
+        return self['external_force'].checked(q, wrenches.ravel())
 
     def made(self, graph: Callable[[Tracer], KernelSpec], recipe: Recipe) -> Kernel:
         """Return the kernel of a graph by another recipe than the robot's own."""
@@ -163,10 +166,10 @@ class KernelSet:
             INPUTS[name],
             self._fallback(name, key),
             self.linker,
-            self._load.values,
+            self.load.values,
             self._methods(DIRECT[name]) if name in DIRECT else None,
-            in_single=self._build.recipe.precision == 'float32' and name in IN_SINGLE,
-            code=self._build.linked(name) if name == FORWARD else (),
+            in_single=self.build.recipe.precision == 'float32' and name in IN_SINGLE,
+            code=self.build.linked(name) if name == FORWARD else (),
         )
 
     def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:

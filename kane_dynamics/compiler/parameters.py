@@ -10,6 +10,7 @@ zeros of that body's inertia, and what is added up is added up once, when it is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import casadi as ca
@@ -108,6 +109,12 @@ class Parameters(GravityAndPayloads):
         self._axes = [selection[body] for body in self._bodies]
         self.values: Floats = np.array([*robot.gravity.tolist(), *self._inertias()])
         self._copies: list[Floats] = []
+
+    def copied(self) -> Parameters:
+        """Return others that begin with the present gravity and payloads."""
+        other = copy(self)
+        other.values, other._copies = self.values.copy(), []
+        return other
 
     def copy(self, more: Floats) -> Floats:
         """Return a vector of the parameters and more; it follows what is set later."""

@@ -15,8 +15,9 @@ from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.compiler.batches import run_parts
 from kane_dynamics.compiler.build import START, callees, step_name, step_programs
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling, vector_lanes
-from kane_dynamics.compiler.parameters import INERTIA, Parameters, load_graph
+from kane_dynamics.compiler.kernel_set import KernelSet
+from kane_dynamics.compiler.llvm.native import NativeModule, start_compiling, vector_lanes
+from kane_dynamics.compiler.parameters import INERTIA, load_graph
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start
 from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
@@ -33,13 +34,12 @@ class CompiledMotions:
 
     def __init__(
         self,
-        recipe: Recipe,
-        load: Parameters,
-        linker: Linker,
+        kernels: KernelSet,
         integrator: str,
         projection: bool,
         precision: str,
     ) -> None:
+        recipe = kernels.build.recipe
         if precision == 'float32':
             recipe.check_steps_in_single(integrator)
         self._lanes = vector_lanes() * (2 if precision == 'float32' else 1)
@@ -47,14 +47,14 @@ class CompiledMotions:
         make = partial(_rollouts, recipe, self._lanes, *how)
         code = recipe.cached_kernel(_ROLLOUTS, make, *how, recipe.law_content).code
         names = [f'{step_name(integrator, projection)}_lanes', *[f'{START}_lanes'] * projection]
-        module = NativeModule(code, names, linker)
+        module = NativeModule(code, names, kernels.linker)
         pointers = [ctypes.c_void_p] * TABLES
         functions = [
             module.function(each, None, *pointers, ctypes.c_int64, ctypes.c_int64)
             for each in names
         ]
         self._step, self._start = functions[0], functions[-1]
-        self._load, self._payloads = load, recipe.payloads
+        self._load, self._payloads = kernels.load, recipe.payloads
         self._gains = recipe.law.gains if recipe.law is not None else ()
         self._of_loads: ca.Function | None = None
 

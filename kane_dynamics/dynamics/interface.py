@@ -181,21 +181,13 @@ class Dynamics(Terms, KinematicFunctions, ConstrainedEfforts):
         """
         engine = self.engine(integrator, projection, halvings)
         how = {'step': step, 'integrator': integrator, 'projection': projection}
-        return self._trajectory(engine, q, v, duration, effort, how)
+        return self._trajectory(engine, q, v, {'duration': duration, 'effort': effort, **how})
 
     def _trajectory(
-        self,
-        engine: Engine,
-        q: ArrayLike,
-        v: ArrayLike,
-        duration: float,
-        effort: EffortLaw | ArrayLike | None,
-        how: dict[str, Any],
+        self, engine: Engine, q: ArrayLike, v: ArrayLike, how: dict[str, Any]
     ) -> Trajectory:
         """Return the motion by an engine."""
-        rows = self.constraints
-        values = {'effort': effort, 'constraints': rows, 'engine': engine, **how}
-        return simulate(self.robot, q, v, duration, **values)
+        return simulate(self.robot, q, v, constraints=self.constraints, engine=engine, **how)
 
 
 def checked_dynamics(values: Any) -> Dynamics:

@@ -343,7 +343,7 @@ class TestFingerprint:
     def test_sources_hold_all_that_graphs_come_from(self):
         files = {path.name for path in recipe.source_files()}
         assert {
-            'composite_inertia.py',
+            'mass_matrix.py',
             'newton_euler_by_moments.py',
             'momentum_rate.py',
             'tracing.py',

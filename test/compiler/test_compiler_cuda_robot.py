@@ -202,6 +202,19 @@ def test_each_state_has_gravity_and_payload_of_its_own(rng):
     assert_array_equal(same.gravity, gravity[[4] * 5])
 
 
+def test_states_that_are_redone_carry_what_was_set_before():
+    """Regression: the processor's robot knew the payloads of the loads alone."""
+    case = kernel_cases.CASES['dead_centre']()
+    gpu = cuda.robot(case.robot, case.constraints, payloads=('tip',))
+    dynamics = kd.dynamics(case.robot, case.constraints)
+    for either in (gpu, dynamics):
+        either.set_payload('tip', 1.5)
+    (q, v), tau = kernel_cases.DEAD_CENTRE, np.ones(case.robot.nv)
+    found = gpu.under(gpu.loads(dynamics.robot.gravity)).acceleration(q, v, tau)
+    assert gpu.fallback_count == 1
+    assert_allclose(found, dynamics.acceleration(q, v, tau), rtol=0, atol=1e-9)
+
+
 def differences(function, ways, h=1e-6):
     """Return the derivatives of a function along some ways, one in each column."""
     slopes = [(function(*way(h)) - function(*way(-h))) / (2.0 * h) for way in ways]

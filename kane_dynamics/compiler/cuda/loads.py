@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from kane_dynamics.compiler.cuda.device import Array, Device
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_mapping, as_numbers
-from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 _PARTS = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
@@ -32,6 +31,8 @@ class Loads:
         """Set gravity and payloads of one state."""
         state = min(state, len(self.gravity) - 1)  # one for all
         load.set_gravity(self.gravity[state])
+        for frame in load.payloads.keys() - self.payloads.keys():
+            load.set_payload(frame, 0.0)
         for frame, (mass, com, inertia) in self.payloads.items():
             load.set_payload(frame, float(mass[state]), com[state], inertia[state])
 
@@ -39,9 +40,7 @@ class Loads:
 def loads(
     device: Device,
     dtype: np.dtype[Any],
-    robot: Robot,
     load: Parameters,
-    frames: Sequence[str],
     gravity: ArrayLike | None,
     payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
 ) -> Loads:
@@ -59,16 +58,17 @@ def loads(
         raise InvalidInputError(f'loads: numbers of rows differ, {sorted(counts)}')
     count = counts.pop() if counts else 1
     spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in arguments.items()}
-    payload = {}
+    payload = {  # what is carried now stays
+        frame: (np.full(count, x.mass), np.array([x.com] * count), np.array([x.tensor] * count))
+        for frame, x in load.payloads.items()
+    }
     for frame in payloads or {}:
         mass, com, inertia = (spread[f"{part} on '{frame}'"] for part in _PARTS)
         payload[frame] = mass, com, inertia
-    local = Parameters(robot, frames)
-    for frame, present in load.payloads.items():
-        local.set_payload(frame, present.mass, present.com, present.tensor)
+    local = load.copied()
     result = Loads(load.values, spread['gravity'], payload)
     values = np.empty((count, len(local.values)))
-    if payload:
+    if payloads:
         for state in range(count):
             result.put(state, local)
             values[state] = local.values

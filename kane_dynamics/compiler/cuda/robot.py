@@ -97,8 +97,7 @@ class CudaDynamics(Dynamics):
         payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     ) -> Loads:
         """Return gravity and payloads of many states, for `under`."""
-        made = self.device, self._dtype, self._recipe.robot, self._load, self._recipe.payloads
-        return loads(*made, gravity, payloads)
+        return loads(self.device, self._dtype, self._load, gravity, payloads)
 
     def under(self, loads: Loads) -> CudaDynamics:
         """Return the same dynamics with gravity and payloads of each state."""
