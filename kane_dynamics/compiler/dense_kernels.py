@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -45,14 +46,11 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
     pairs, axes = mass_pairs(robot), mass_axes(tracer)
     nv = robot.nv
     flat = [pair for several in pairs for pair in several]
-    ends = [0]
-    for several in pairs:
-        ends.append(ends[-1] + len(several))
     constants: dict[str, Any] = {
         'N': nv,
         'AXES': len(pairs),
         'LIMIT': RCOND_LIMIT,
-        'PAIR_FIRST': ends,
+        'PAIR_FIRST': [0, *accumulate(map(len, pairs))],
         'PAIR': [axis for axis, _, _ in flat],
         'PAIR_PLACE': [row * nv + column for _, row, column in flat],
         'PAIR_MIRROR': [column * nv + row for _, row, column in flat],

@@ -56,7 +56,7 @@ class CompiledEngine:
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )
         gains = np.array(law.gains if law is not None else ())
-        self._values = load.copy(gains) if len(gains) else load.values
+        self._values = load.with_more(gains) if len(gains) else load.values
         self._one = make_entry(module, one, _not_sure, self._values)
         nq, nv = compiled.robot.nq, compiled.robot.nv
         self._q, self._v = slice(nq), slice(nq, nq + nv)
@@ -202,7 +202,7 @@ class SwitchedCode(ConstraintSubsetDynamics):
     def _set(self, selection: Sequence[int]) -> CompiledSubset:
         switches = np.zeros(len(self.constraints))
         switches[list(selection)] = 1.0
-        values = self._load.copy(switches)
+        values = self._load.with_more(switches)
         step = make_entry(self._steps, _STEP, _not_sure, values)
         look = make_entry(self._looks, _LOOK, _not_sure, values)
         return CompiledSubset(step, look)

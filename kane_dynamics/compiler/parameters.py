@@ -116,7 +116,7 @@ class Parameters(GravityAndPayloads):
         other.values, other._copies = self.values.copy(), []
         return other
 
-    def copy(self, more: Floats) -> Floats:
+    def with_more(self, more: Floats) -> Floats:
         """Return a vector of the parameters and more; it follows what is set later."""
         copied = np.concatenate([self.values, more])
         self._copies.append(copied[: len(self.values)])
