@@ -20,8 +20,8 @@ from kane_dynamics.compiler.dense_kernels import (
 from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
+from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
 from kane_dynamics.compiler.graphs.formulations import METHOD_GRAPHS
-from kane_dynamics.compiler.graphs.quaternion_check import with_quaternion_check
 from kane_dynamics.compiler.graphs.subsets import SwitchedTracer
 from kane_dynamics.compiler.graphs.trace import (
     DERIVATIVE_GRAPHS,

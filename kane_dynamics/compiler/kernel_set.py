@@ -16,7 +16,7 @@ from kane_dynamics.compiler.build import FORWARD, Build, build_one
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.generic import LargeDynamics, too_large
 from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
-from kane_dynamics.compiler.graphs.task_space import frame_effort
+from kane_dynamics.compiler.graphs.inverse_dynamics import frame_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec

@@ -10,7 +10,7 @@ from support.trees import BASES, random_state, random_tree
 import kane_dynamics as kd
 from kane_dynamics.compiler import generic
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs import articulated_body as articulated_graph
+from kane_dynamics.compiler.graphs import body_groups
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm import native
@@ -155,7 +155,7 @@ def test_a_massless_tip_goes_to_the_reference():
 def test_a_health_that_is_not_a_number_goes_to_the_reference(monkeypatch):
     robot, state = kd.serial_chain(3), (np.zeros(3), np.zeros(3), np.ones(3))
     assert np.isfinite(kernel_of(robot, 'forward_dynamics')(*state)).all()
-    monkeypatch.setattr(articulated_graph, 'hinge_rcond', lambda *_: np.nan)
+    monkeypatch.setattr(body_groups, 'hinge_rcond', lambda *_: np.nan)
     forward = kernel_of(robot, 'forward_dynamics')
     for rows in (state, [np.tile(x, (9, 1)) for x in state]):
         with pytest.raises(NotImplementedError, match='asked the reference'):

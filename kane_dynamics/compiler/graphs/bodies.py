@@ -25,10 +25,11 @@ from kane_dynamics.algorithms.kinematics import (
     rotor_energy,
 )
 from kane_dynamics.algorithms.newton_euler import inward, outward, outward_along
-from kane_dynamics.compiler.graphs.articulated_body import THERE_BACK_THERE, articulated_body
-from kane_dynamics.compiler.graphs.body_groups import body_groups
-from kane_dynamics.compiler.graphs.group_codes import (
+from kane_dynamics.compiler.graphs.body_groups import (
+    THERE_BACK_THERE,
+    articulated_body,
     body_function,
+    body_groups,
     fall_of,
     group_code,
     own_symbols,

@@ -11,7 +11,7 @@ here too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -21,14 +21,28 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algorithms.articulated_body import (
+    ArticulatedInertia,
+    bias_step,
+    hinge_rcond,
+    inward_step,
+    outward_step,
+)
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
+from kane_dynamics.compiler.graphs.trace import column, symbols
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.loop_spec import GroupCode, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex
-from kane_dynamics.robot.motion import JointMotion, joint_motion
+from kane_dynamics.robot.motion import AT_REST, JointMotion, joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.typing import Floats
 
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
@@ -146,3 +160,124 @@ def symmetric_rows(entries: list[Any]) -> list[list[Any]]:
     """Return the rows of a symmetric matrix from its upper triangle."""
     known = dict(zip(UPPER, entries, strict=True))
     return [[known[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
+
+
+def own_symbols(group: BodyGroup, inputs: str) -> list[list[ca.SX]]:
+    """Return symbols of a joint's own entries."""
+    kind = group.body.kind
+    return [symbols(x, kind.nq if x == 'q' else kind.nv) for x in inputs]
+
+
+def group_code(
+    group: BodyGroup,
+    local: Mapping[str, list[ca.SX]],
+    handed: Sequence[tuple[list[ca.SX], list[Any]]],
+    results: Sequence[Any],
+    indices: Places | None,
+    inputs: str,
+    rcond: Any = 1.0,
+) -> GroupCode:
+    """Return the code of a group; `inputs` are those of the kernel, `local` those of the joint."""
+    if (quaternion := group.body.kind.quaternion) is not None:  # as in `quaternion_check`
+        rcond = where(is_unit(local['q'][quaternion]), ca.SX(rcond), 0.0)
+    if indices is None:
+        indices = np.zeros((len(results), len(group.bodies)), dtype=int)
+    body, count = group.body, len(group.bodies)
+    tables = [(inputs.index(x), _places(group, x)) for x in local]
+    arguments = [body.constants, *local.values()]
+    for part, first in ((body.gravity, 0), (body.load, group.load)):
+        if first is not None:  # of the parameters, which follow the inputs
+            arguments.append(part)
+            rows = np.arange(first, first + len(part))
+            tables.append((len(inputs), np.repeat(rows[:, None], count, axis=1)))
+    arguments += [enters for enters, _ in handed]
+    function = body_function(arguments, [*[leaves for _, leaves in handed], results, [rcond]])
+    return GroupCode(group.bodies, function, group.table, tables, indices)
+
+
+def _places(group: BodyGroup, what: str) -> Places:
+    """Return where a joint's own entries are in an input: q, h of (t, h), or along the speeds."""
+    if what == 'h':
+        return np.ones((1, len(group.bodies)), dtype=int)
+    return group.indices('q' if what == 'q' else 'v')
+
+
+def body_function(
+    arguments: Sequence[Sequence[ca.SX]], values: Sequence[Sequence[Any]]
+) -> ca.Function:
+    """Return the function of one body, with common subexpressions shared."""
+    shared = ca.cse([column(x) for x in values])
+    return ca.Function('body', [column(x) for x in arguments], shared)
+
+
+def fall_of(body: GroupBody) -> DualQuaternion:
+    """Return the twist rate of the world that stands for gravity."""
+    return DualQuaternion(ZERO, -pure(body.gravity))
+
+
+ARTICULATED = 21 + 6 + 10  # inertia, wrench, and the rigid inertia of all that is carried
+THERE_BACK_THERE = (TreePass(True, 6), TreePass(False, ARTICULATED), TreePass(True, 6))
+Handed = list[tuple[list[ca.SX], list[Any]]]
+
+
+def articulated_body(
+    group: BodyGroup, q: list[ca.SX], v: list[ca.SX], effort: list[Any], armature: list[Any]
+) -> tuple[Handed, list[Any], Any]:
+    """Return what a body hands on in three passes, its accelerations and its health."""
+    body = group.body
+    joint = body.motion(q, v)
+    from_parent, children, last = (
+        symbols(x, n) for x, n in zip('pwr', (6, ARTICULATED, 6), strict=True)
+    )
+    twist_parent, rate_parent = map(twist_from_vector, (from_parent, last))
+    if group.on_world:
+        twist_parent, rate_parent = AT_REST, fall_of(body)
+    twist, bias, wrench = bias_step(joint, body.inertia, twist_parent)
+    inertia = ArticulatedInertia.of_rigid(body.composite) + _articulated(children[:21])
+    wrench = wrench + twist_from_vector(children[21:27])
+    subtree = body.composite + _composite(children[27:])
+    hinge, at_parent, wrench_at_parent = inward_step(
+        joint, armature, effort, inertia, bias, wrench
+    )
+    a, rate = outward_step(joint, hinge, bias, rate_parent)
+    inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
+    inward += _composite_entries(subtree.moved(joint.pose))
+    handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
+    return handed, a, hinge_rcond(joint, armature, hinge, subtree)
+
+
+def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:
+    mass, coupling, tensor = entries[:6], entries[6:15], entries[15:]
+    rows = [coupling[3 * i : 3 * i + 3] for i in range(3)]
+    return ArticulatedInertia(
+        matrix_of(symmetric_rows(mass)), matrix_of(rows), matrix_of(symmetric_rows(tensor))
+    )
+
+
+def _entries(inertia: ArticulatedInertia) -> list[Any]:
+    mass, tensor = ([part[i, j] for i, j in UPPER] for part in (inertia.mass, inertia.tensor))
+    return [*mass, *inertia.coupling.ravel(), *tensor]
+
+
+def _composite(entries: list[ca.SX]) -> CompositeInertia:
+    x, y, z = (pure(row) for row in symmetric_rows(entries[4:]))
+    return CompositeInertia(entries[0], pure(entries[1:4]), (x, y, z))
+
+
+def _composite_entries(inertia: CompositeInertia) -> list[Any]:
+    rows = [(row.x, row.y, row.z) for row in inertia.tensor]
+    h = inertia.moment
+    return [inertia.mass, h.x, h.y, h.z, *[rows[i][j] for i, j in UPPER]]
+
+
+def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
+    """Return a kernel whose health is 0 where a quaternion of q, its first input, is not unit."""
+    indices = quaternion_slices(robot)
+    if not indices:
+        return spec
+    inputs = spec.function.sx_in()
+    *outputs, rcond = spec.function.call(inputs)
+    q = ca.vertsplit(inputs[0])
+    for _, place in indices:
+        rcond = where(is_unit(q[place]), rcond, 0.0)
+    return replace(spec, function=ca.Function(spec.name, inputs, [*outputs, rcond]))

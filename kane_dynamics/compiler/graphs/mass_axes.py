@@ -12,8 +12,12 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, vec3, vec4
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.bodies import LoopTracer, as_pose, pose_numbers
-from kane_dynamics.compiler.graphs.body_groups import UPPER, symmetric_rows
-from kane_dynamics.compiler.graphs.group_codes import group_code, own_symbols
+from kane_dynamics.compiler.graphs.body_groups import (
+    UPPER,
+    group_code,
+    own_symbols,
+    symmetric_rows,
+)
 from kane_dynamics.compiler.graphs.trace import symbols
 from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, TreePass
 from kane_dynamics.robot.robot import WORLD, Robot

@@ -42,6 +42,16 @@ def rows(
     return 1.0
 
 
+def mass_and_rows(
+    q: Array, v: Array, clock: Array, parameters: Array, M: Array,
+    A: Array, b0: Array, b: Array, phi: Array,
+) -> float:  # fmt: skip
+    """Set M and the rows of a state; return the rcond of both."""
+    if not mass_matrix(q, parameters, M) >= LIMIT:
+        return 0.0
+    return rows(q, v, clock, parameters, A, b0, b, phi)
+
+
 def accelerate(
     q: Array, v: Array, tau: Array, clock: Array, parameters: Array, M: Array, x: Array
 ) -> float:
@@ -53,11 +63,9 @@ def accelerate(
     b0 = empty(K)
     b = empty(K)
     phi = empty(K)
-    if not mass_matrix(q, parameters, M) >= LIMIT:
+    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= LIMIT:
         return 0.0
     if not bias_force(q, v, parameters, force) >= LIMIT:
-        return 0.0
-    if not rows(q, v, clock, parameters, A, b0, b, phi) >= LIMIT:
         return 0.0
     if not friction(v, parameters, rub) >= LIMIT:
         return 0.0
@@ -104,64 +112,59 @@ def jump(q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters
     return 0.0
 
 
+def advance(
+    q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters: Array,
+    mass: Array, drags: Array, across: float, checked: float, x: Array,
+) -> float:  # fmt: skip
+    """Set x of (M + h D) x = M v + h (tau - c), with c and the rows of speeds `middle`."""
+    M = empty(N * N)
+    force = empty(N)
+    is_independent = empty(K)
+    A = empty(K * N)
+    b0 = empty(K)
+    b = empty(K)
+    side = empty(K)
+    phi = empty(K)
+    h = clock[1]
+    if not bias_force(q, middle, parameters, force) >= LIMIT:
+        return 0.0
+    if not rows(q, middle, clock, parameters, A, b0, b, phi) >= LIMIT:
+        return 0.0
+    for k in range(N * N):
+        M[k] = mass[k]
+    for k in range(N):
+        M[k * N + k] += h * drags[k]
+        force[k] = dot(N, mass[k * N :], v) + h * (tau[k] - force[k])
+    for i in range(K):
+        along = dot(N, A[i * N :], v)
+        side[i] = b0[i] + across * (b0[i] - along)
+        if INTEGRATED[i] == 1:
+            side[i] = along + h * b[i]
+    return solve(
+        K, M, force, A, side, phi, KINDS, OWNERS, ORDER, checked, middle, b0, x, is_independent
+    )  # fmt: skip
+
+
 def impulse(
     q: Array, v: Array, at: Array, tau: Array, clock: Array, parameters: Array, out: Array
 ) -> float:
     """Set speeds after a step with implicit friction."""
     M = empty(N * N)
-    force = empty(N)
     drags = empty(N)
-    is_independent = empty(K)
-    A = empty(K * N)
-    b0 = empty(K)
-    b = empty(K)
-    side = empty(K)
-    phi = empty(K)
-    x = empty(N)
-    h = clock[1]
     if not mass_matrix(q, parameters, M) >= LIMIT:
-        return 0.0
-    if not bias_force(q, at, parameters, force) >= LIMIT:
-        return 0.0
-    if not rows(q, at, clock, parameters, A, b0, b, phi) >= LIMIT:
         return 0.0
     if not drag(at, parameters, drags) >= LIMIT:
         return 0.0
-    for k in range(N):
-        force[k] = dot(N, M[k * N :], v) + h * (tau[k] - force[k])
-    for k in range(N):
-        M[k * N + k] += h * drags[k]
-    for i in range(K):
-        side[i] = b0[i]
-        if INTEGRATED[i] == 1:
-            side[i] = dot(N, A[i * N :], v) + h * b[i]
-    if (
-        not solve(K, M, force, A, side, phi, KINDS, OWNERS, ORDER, 0.0, at, b0, x, is_independent)
-        > 0.0
-    ):
-        return 0.0
-    for k in range(N):
-        out[k] = x[k]
-    return 1.0
+    return advance(q, v, at, tau, clock, parameters, M, drags, 0.0, 0.0, out)
 
 
 def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: Array) -> float:
     """Set speeds after a step across a middle place; see `simulation.integrators`."""
-    local = empty(N * N)
     M = empty(N * N)
-    force = empty(N)
     drags = empty(N)
     middle = empty(N)
-    is_independent = empty(K)
-    A = empty(K * N)
-    b0 = empty(K)
-    b = empty(K)
-    side = empty(K)
-    phi = empty(K)
-    x = empty(N)
-    h = clock[1]
     checked = -1.0
-    if not mass_matrix(q, parameters, local) >= LIMIT:
+    if not mass_matrix(q, parameters, M) >= LIMIT:
         return 0.0
     if not drag(v, parameters, drags) >= LIMIT:
         return 0.0
@@ -170,44 +173,10 @@ def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: A
     for turn in range(KICKS):
         if turn == KICKS - 1:
             checked = 0.0
-        if not bias_force(q, middle, parameters, force) >= LIMIT:
-            return 0.0
-        if not rows(q, middle, clock, parameters, A, b0, b, phi) >= LIMIT:
-            return 0.0
-        for k in range(N * N):
-            M[k] = local[k]
-        for k in range(N):
-            M[k * N + k] += h * drags[k]
-            force[k] = dot(N, local[k * N :], v) + h * (tau[k] - force[k])
-        for i in range(K):
-            along = dot(N, A[i * N :], v)
-            side[i] = 2.0 * b0[i] - along
-            if INTEGRATED[i] == 1:
-                side[i] = along + h * b[i]
-        if not (
-            solve(
-                K,
-                M,
-                force,
-                A,
-                side,
-                phi,
-                KINDS,
-                OWNERS,
-                ORDER,
-                checked,
-                middle,
-                b0,
-                x,
-                is_independent,
-            )
-            > 0.0
-        ):
+        if not advance(q, v, middle, tau, clock, parameters, M, drags, 1.0, checked, out) > 0.0:
             return 0.0
         for k in range(N):
-            middle[k] = 0.5 * (v[k] + x[k])
-    for k in range(N):
-        out[k] = x[k]
+            middle[k] = 0.5 * (v[k] + out[k])
     return 1.0
 
 
@@ -225,9 +194,7 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     x = empty(N)
     for k in range(N):
         remainder[k] = 0.0
-    if not mass_matrix(q, parameters, M) >= LIMIT:
-        return 0.0
-    if not rows(q, remainder, clock, parameters, A, b0, b, phi) >= LIMIT:
+    if not mass_and_rows(q, remainder, clock, parameters, M, A, b0, b, phi) >= LIMIT:
         return 0.0
     for i in range(H):
         target[i] = -phi[PLACED[i]]
@@ -255,16 +222,12 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     x = empty(N)
     for k in range(N):
         none[k] = 0.0
-    if not mass_matrix(q, parameters, M) >= LIMIT:
-        return 0.0
-    if not rows(q, v, clock, parameters, A, b0, b, phi) >= LIMIT:
+    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= LIMIT:
         return 0.0
     for i in range(K):
         side[i] = b0[i] - dot(N, A[i * N :], v)
-    if (
-        not solve(K, M, none, A, side, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
-        > 0.0
-    ):
+    rcond = solve(K, M, none, A, side, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
+    if not rcond > 0.0:
         return 0.0
     count = 0.0
     for i in range(K):
@@ -280,10 +243,11 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     return 1.0
 
 
-ACCELERATION = (*ROUTINES, accelerate, acceleration)
+STEPS = (*ROUTINES, mass_and_rows)
+ACCELERATION = (*STEPS, accelerate, acceleration)
 TIMELESS = (*ACCELERATION, timeless)
-JUMP = (*ROUTINES, accelerate, jump)
-IMPULSE = (*ROUTINES, impulse)
-KICK = (*ROUTINES, kick)
-PLACE = (*ROUTINES, place)
-PROJECT = (*ROUTINES, project)
+JUMP = (*STEPS, accelerate, jump)
+IMPULSE = (*ROUTINES, advance, impulse)
+KICK = (*ROUTINES, advance, kick)
+PLACE = (*STEPS, place)
+PROJECT = (*STEPS, project)
