@@ -10,7 +10,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
   RCOND_LIMIT, or NaN: what is not known to be sound is not.
 - ``NAME_batch``: states ``begin`` to ``end`` of row-major arrays, several at once in vector lanes,
   all with the same parameters; writes the health of each state.
-- ``NAME_single_batch``: like ``NAME_batch`` on float32, where asked for; see `single_batch`.
+- ``NAME_single_batch``: like ``NAME_batch`` on float32, where asked for; see `single_text`.
 - ``NAME_entry``: a CPython function (vectorcall convention) on float64 arrays of exactly the right
   shape, C-contiguous and aligned. Everything else is passed on to a Python function that checks,
   converts, runs batches and raises the named errors.
@@ -194,34 +194,78 @@ def row_major_positions(function: ca.Function, output: int) -> list[int]:
     return [row * width + column for row, column in zip(rows, columns, strict=True)]
 
 
+def single_text(spec: KernelSpec, lanes: int) -> list[FunctionText]:
+    """
+    Return the functions of a kernel in single precision: its batches, on arrays of floats.
+
+    All states run in vector lanes. Those after the last whole vector run in a vector of their own,
+    from a copy, so a state gives the same bits at any place of any batch. The parameters stay
+    doubles.
+    """
+    kernel, sines = kernel_text(spec, lanes, 'float'), sincos_definition(lanes, 'float')
+    outputs = [(f'out{o}', size) for o, size in enumerate(spec.output_sizes)] + [('health', 1)]
+    inputs = [(f'in{i}', size) for i, size in enumerate(spec.input_sizes)]
+    lines = [f'{x}_part = empty({size} * LANES)' for x, size in inputs + outputs]
+    for x, size in inputs:  # the last number again and again where there is no state
+        lines.append(f'for i in range({size} * LANES):')
+        lines.append(f'    {x}_part[i] = {x}[{size} * k + min(i, {size} * (end - k) - 1)]')
+    names = [*(f'{x}_part' for x, _ in inputs), 'parameters', *(f'{x}_part' for x, _ in outputs)]
+    lines.append(f'health_part[:] = several({", ".join(names[:-1])})')
+    for x, size in outputs:
+        lines.append(f'for i in range({size} * (end - k)):')
+        lines.append(f'    {x}[{size} * k + i] = {x}_part[i]')
+    inside = '\n        '.join(lines)
+    left = f"""
+    k = begin + LANES * whole
+    if k < end:
+        {inside}
+"""
+    several = f'{vector(lanes, "float")} @{spec.name}_single_lanes'
+    return [kernel, sines, _loop(spec, 'single_batch', lanes, {'several': several}, left=left)]
+
+
 def _batch(spec: Spec, lanes: int) -> FunctionText:
     """Return the loops over states: whole vectors first, then what is left one by one."""
-    sizes = {f'in{i}': size for i, size in enumerate(spec.input_sizes)} | {'parameters': 0}
-    sizes |= {f'out{o}': size for o, size in enumerate(spec.output_sizes)}
-
-    def at(k: str) -> str:
-        return ', '.join(f'{name}[{size} * {k} :]' for name, size in sizes.items())
-
-    quick = _in_lanes(spec)
-    whole, again = '(end - begin) // LANES', ''
+    quick, again = _in_lanes(spec), ''
+    names = {'one': f'@{spec.name}'}
+    if not isinstance(spec, RoutineSpec) or quick:
+        names['several'] = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
     if isinstance(spec, RoutineSpec):  # states keep their bits, whoever their neighbours are
-        whole = whole if quick else '0'
         again = f"""
         for i in range(k, k + LANES):
             if not health[i] >= LIMIT:
-                health[i] = one({at('i')})"""
-    text = f"""
-def batch({', '.join(f'{x}: Array' for x in [*sizes, 'health'])}, begin: int, end: int):
-    whole = {whole}
+                health[i] = one({_rows(spec, 'i')})"""
+    left = f"""
+    for k in range(begin + LANES * whole, end):
+        health[k] = one({_rows(spec, 'k')})
+"""
+    return _loop(spec, 'batch', lanes, names, again, left)
+
+
+def _loop(
+    spec: Spec, name: str, lanes: int, names: dict[str, str], again: str = '', left: str = ''
+) -> FunctionText:
+    """Return a loop over states by whole vectors, and what is done with those that are left."""
+    several = f"""
     for g in range(whole):
         k = begin + LANES * g
-        health[k:] = several({at('k')}){again}
-    for k in range(begin + LANES * whole, end):
-        health[k] = one({at('k')})
+        health[k:] = several({_rows(spec, 'k')}){again}"""
+    several = several * ('several' in names)
+    text = f"""
+def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: int, end: int):
+    whole = {'(end - begin) // LANES' if several else 0}{several}{left}
 """
-    several = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
-    if isinstance(spec, RoutineSpec) and quick is None:
-        several = f'@{spec.name}'
-    names = {'one': f'@{spec.name}', 'several': several}
-    made = Routine(text, {'LANES': lanes, 'LIMIT': RCOND_LIMIT}, names)
-    return made.text(f'@{spec.name}_batch', linkage=''), made.declarations
+    constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT}
+    element = 'double' if name == 'batch' else 'float'
+    made = Routine(text, constants, names, element=element)
+    return made.text(f'@{spec.name}_{name}', linkage=''), made.declarations
+
+
+def _sizes(spec: Spec) -> dict[str, int]:
+    """Return the length of one row of each array."""
+    sizes = {f'in{i}': size for i, size in enumerate(spec.input_sizes)} | {'parameters': 0}
+    return sizes | {f'out{o}': size for o, size in enumerate(spec.output_sizes)}
+
+
+def _rows(spec: Spec, k: str) -> str:
+    return ', '.join(f'{name}[{size} * {k} :]' for name, size in _sizes(spec).items())

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from kane_dynamics.compiler.llvm.entry_code import TABLE
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
-from kane_dynamics.compiler.llvm.module import Spec, module_text
+from kane_dynamics.compiler.llvm.module import Spec, module_text, single_text
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
-from kane_dynamics.compiler.llvm.single_batch import single_text
 from kane_dynamics.exceptions import MissingPackageError
 
 if not hasattr(llvm, 'create_lljit_compiler'):
@@ -82,7 +81,7 @@ def vector_lanes() -> int:
 def kernel_ir(spec: Spec, single: KernelSpec | None = None) -> str:
     """Return the LLVM IR of a kernel for this interpreter and processor."""
     lanes = vector_lanes()
-    more = [] if single is None else [single_text(single, 2 * lanes)]
+    more = [] if single is None else single_text(single, 2 * lanes)
     return module_text(spec, lanes, OBJECT_HEADER, more)
 
 

@@ -32,6 +32,7 @@ _WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw', ast.Floor
 _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
 _INTRINSICS = {'sqrt': 'sqrt', 'abs': 'fabs'}
+SIZES = {'double': 8, 'float': 4, 'i64': 8}
 PREFIX = '@rows_'  # of names of routines and tables
 _MOST_ON_STACK = 2**15  # doubles; threads may have stacks of 512 kB
 _SMALL = 2**9  # doubles; arrays that are always on the stack, or even in registers
@@ -62,6 +63,7 @@ class Routine:
         names: Mapping[str, str],
         external: Mapping[str, str] | None = None,
         prefix: str = PREFIX,
+        element: str = 'double',
     ) -> None:
         text = source if isinstance(source, str) else inspect.getsource(source)
         tree: Any = ast.parse(textwrap.dedent(text)).body[0]
@@ -72,7 +74,7 @@ class Routine:
         self._slots: dict[str, str] = {}
         self._arrays: list[int] = []
         self._labels = 0
-        self._outside, self._prefix = external or {}, prefix
+        self._outside, self._prefix, self._element = external or {}, prefix, element
         self._result = self._type(tree.returns)
 
     def _type(self, annotation: ast.expr | None) -> str:
@@ -154,8 +156,9 @@ class Routine:
             self._set(target.id, value)
             return
         place, whole = self._place(target)[1], isinstance(target.slice, ast.Slice)
-        kind = value[0] if whole else 'double'
-        self._lines.append(f'store {kind} {self._as(kind, value)}, ptr {place}, align 8')
+        kind = value[0] if whole else self._element
+        text = f'store {kind} {self._as(kind, value)}, ptr {place}'
+        self._lines.append(f'{text}, align {SIZES[self._element]}')
 
     def _expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
@@ -211,7 +214,7 @@ class Routine:
         kind, base = self._value(node.value)
         lower = node.slice.lower if isinstance(node.slice, ast.Slice) else node.slice
         lower = lower or ast.Constant(0)
-        entry = 'i64' if kind == 'table' else 'double'
+        entry = 'i64' if kind == 'table' else self._element
         k = self._value(lower)[1]
         return kind, self._emit(f'getelementptr inbounds {entry}, ptr {base}, i64 {k}')
 
@@ -219,8 +222,8 @@ class Routine:
         kind, place = self._place(node)
         if isinstance(node.slice, ast.Slice):
             return kind, place
-        entry = 'i64' if kind == 'table' else 'double'
-        return entry, self._emit(f'load {entry}, ptr {place}, align 8')
+        entry = 'i64' if kind == 'table' else self._element
+        return entry, self._emit(f'load {entry}, ptr {place}, align {SIZES[entry]}')
 
     def _binop(self, node: ast.BinOp) -> Value:
         kind, *values = self._pair(node.left, node.right)
@@ -283,9 +286,9 @@ class Routine:
         return 'array', f'%array{len(self._arrays) - 1}'
 
 
-def vector(lanes: int) -> str:
+def vector(lanes: int, element: str = 'double') -> str:
     """Return the LLVM type of a result in vector lanes."""
-    return 'double' if lanes == 1 else f'<{lanes} x double>'
+    return element if lanes == 1 else f'<{lanes} x {element}>'
 
 
 def _llvm(kind: str) -> str:
