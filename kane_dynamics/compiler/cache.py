@@ -127,13 +127,7 @@ def _only_ours(path: Path) -> bool:
 
 def _encoded(kernels: Mapping[str, CachedKernel]) -> bytes:
     index = {
-        name: [
-            list(k.input_sizes),
-            [list(s) for s in k.output_shapes],
-            k.instructions,
-            len(k.code),
-            k.single,
-        ]
+        name: (k.input_sizes, k.output_shapes, k.instructions, len(k.code), k.single)
         for name, k in kernels.items()
     }
     header = json.dumps(index).encode()
