@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -132,7 +132,11 @@ def support_polygon(
     """
     rows, plane = _points(points), Plane(normal)
     n = np.array(plane.normal)
-    called = tuple(f'point {i}' for i in range(len(rows))) if names is None else _names(names)
+    called = (
+        tuple(f'point {i}' for i in range(len(rows)))
+        if names is None
+        else tuple(as_names('names', names))
+    )
     if len(called) != len(rows):
         raise InvalidInputError(f'names: need {len(rows)} of them, got {list(called)}')
     laid = _laid(rows[None], plane, called)
@@ -180,10 +184,6 @@ def _points(points: ArrayLike) -> Floats:
             f'points [m]: need finite numbers of shape (k, 3), got shape {rows.shape}'
         )
     return np.array(rows, dtype=float)
-
-
-def _names(names: Any) -> tuple[str, ...]:
-    return tuple(as_names('names', names))
 
 
 def _shown(names: Sequence[str], points: Floats) -> dict[str, list[float]]:

@@ -214,7 +214,8 @@ class StepInterval:
         if not detector.guards:
             return EventTime(self.after(h), h, [])
         if detector.turning:
-            h = self._longest(h)
+            # less where slip in two directions is about to end
+            h = min([h, *(_SLOWER * x for x in detector.times_to_stick(q, v, t, self.efforts))])
         first, end = detector.gaps(q, v, self.efforts, t), self.after(h)
         last = self._values[h] = detector.guard_values(end.q, end.v, self.efforts, end.t)
         failing = detector.failing(last.values)
@@ -229,11 +230,6 @@ class StepInterval:
         soonest = min(events)[0]
         ended = [detector.guards[k] for s, k in events if s <= soonest + ROOT_TOLERANCE]
         return EventTime(self.after(soonest), soonest, ended)
-
-    def _longest(self, h: float) -> float:
-        """Return h, or less where slip in two directions is about to end."""
-        times = self.detector.times_to_stick(*self.start, self.efforts)
-        return min([h, *(_SLOWER * x for x in times)])
 
     def _root(self, k: int, h: float) -> float | None:
         """Return when guard k, which is negative after h, begins to be; None for a slow slip."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Kane's method: partial velocities (Gillespie (23)-(35), Parsa (48)), and equations of motion.
+Kane's method: partial velocities, and its equations embedded, nonminimal and canonical.
+
+Partial velocities (Gillespie (23)-(35), Parsa (48)):
 
 .. math:: \omega_i = \sum_r \omega_{i,r} u_r + \omega_{i,t}, \qquad
    v_{c_i} = \sum_r v_{i,r} u_r + v_{i,t}
@@ -18,6 +20,30 @@ which is :math:`(B^T Q B)\dot u_I = B^T (F - L - Q\gamma)` with the tangent basi
 :math:`\gamma = [0; e]`. The constraint forces are what the dependent equations lack,
 :math:`\lambda = -(F_D + F_D^*)`. Q may be singular as long as :math:`B^T Q B` is not
 (Roithmayr et al.).
+
+Nonminimal: all speeds at once (Roithmayr et al. (8), (9); Bajodah and Chen (17)).
+
+.. math:: \begin{bmatrix} A_1 \\ A_2 Q \end{bmatrix} \dot u
+   = \begin{bmatrix} \dot B - \dot A_1 u \\ A_2 (F - L) \end{bmatrix}, \qquad
+   A_1 = [-D\ 1],\quad A_2 = [1\ D^T],
+
+where Q = M is symmetric for every choice of speeds (the corrigendum's (11)). Q may be singular,
+as for massless points and slender rods, as long as the constraints bind what has no mass.
+
+Canonical generalized inversion form (Bajodah and Chen, (18)-(63)).
+
+With canonical speeds :math:`w = Q^{1/2} u` (Q = M) and the explicit constraints
+:math:`A_1 u = B`, :math:`A_1 = [-D\ 1]`, :math:`A_2 = [1\ D^T]`, the two scaled matrices
+:math:`\bar A_1 = A_1 Q^{-1/2}` and :math:`\bar A_2 = A_2 Q^{1/2}` have orthogonal row spaces (35),
+and
+
+.. math:: \dot w = \bar A_1^+ V_1 + \bar A_2^+ \bar A_2 V_2 \quad (40), \qquad
+   \dot u = Q^{-1/2}(\dot w - \dot Q^{1/2} u) \quad (44)
+
+splits the motion into a constraint part and a momentum part. :math:`\dot Q^{1/2}` solves a
+Sylvester equation with :math:`\dot Q`; it cancels in :math:`\dot u` but not in
+:math:`\dot w`. The deviation (55) from the free motion is the least possible one: Gauss's
+principle (56)-(63).
 """
 
 from __future__ import annotations
@@ -30,13 +56,20 @@ from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 from kane_dynamics.algorithms.kinematics import body_jacobians
-from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, Motion, cholesky_factor, unit_scaling
 from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.formulations.generalized_speeds import (
     GeneralizedSpeeds,
     checked_generalized_speeds,
 )
-from kane_dynamics.formulations.problem import Problem, SpeedSolution, in_velocities, speed_balance
+from kane_dynamics.formulations.problem import (
+    Problem,
+    SpeedSolution,
+    in_velocities,
+    mass_rate,
+    speed_balance,
+)
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import Floats
@@ -147,4 +180,115 @@ def by_kane(problem: Problem) -> Motion:
     result = kane_motion(
         balance.mass, balance.active_force, balance.remainder, balance.map.u, balance.rows
     )
+    return in_velocities(problem, selection, balance, result)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NonminimalSolution(SpeedSolution):
+    """Solution of the nonminimal equations with what they are made of."""
+
+    mass: Floats  # shape (nu, nu): Q
+    system: Floats  # shape (nu, nu): [A_1
+    right_side: Floats  # shape (nu,): [dB/dt - dA_1/dt u; A_2 (F - L)]
+
+
+def nonminimal_motion(
+    mass: Floats, force: Floats, u: Floats, rows: ConstraintRows
+) -> NonminimalSolution:
+    """Return the motion by the nonminimal equations."""
+    partition = partition_speeds(rows)
+    A2 = partition.basis.T
+    system = np.vstack([partition.rows, A2 @ mass])
+    right_side = np.concatenate([partition.acceleration_offset, A2 @ force])
+    scaling = unit_scaling(np.linalg.norm(system, axis=1))
+    u_rate, _, rank, _ = scipy.linalg.lstsq(
+        scaling[:, None] * system, scaling * right_side, cond=SINGULAR
+    )
+    if rank < len(u):
+        raise SingularMassMatrixError(
+            f'[A_1; A_2 M] has rank {rank} of {len(u)}: an independent speed moves no mass'
+        )
+    lacking = (mass @ u_rate - force)[partition.dependent]  # -(F_D + F_D*)
+    return NonminimalSolution(
+        u, u_rate, partition.to_multipliers @ lacking, partition, mass, system, right_side
+    )
+
+
+def by_nonminimal(problem: Problem) -> Motion:
+    """Solve the nonminimal equations (Roithmayr et al. (9), Bajodah and Chen (17))."""
+    selection, balance = speed_balance(problem)
+    result = nonminimal_motion(balance.mass, balance.force, balance.map.u, balance.rows)
+    return in_velocities(problem, selection, balance, result)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CanonicalSolution(SpeedSolution):
+    """Solution of the canonical form with what it is made of."""
+
+    w: Floats  # shape (nu,): Canonical speeds Q^1/2 u (18) and their rates (40)
+    w_rate: Floats  # shape (nu,): Canonical speeds Q^1/2 u (18) and their rates (40)
+    root: Floats  # shape (nu, nu): Q^1/2 and its time derivative
+    root_rate: Floats  # shape (nu, nu): Q^1/2 and its time derivative
+    scaled_constraint: Floats  # The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22)
+    scaled_tangent: Floats  # The scaled matrices A_1 Q^-1/2 (19) and A_2 Q^1/2 (22)
+    V1: Floats  # shape (m,): (24)
+    V2: Floats  # shape (nu,): (29), the canonical acceleration of the free robot (49)
+    constraint_part: Floats
+    momentum_part: Floats
+    deviation: float  # ||wdot_h - wdot||, the least deviation (56)
+
+
+def canonical_motion(
+    mass: Floats, mass_rate: Floats, force: Floats, u: Floats, rows: ConstraintRows
+) -> CanonicalSolution:
+    """Return the motion by the canonical generalized inversion form."""
+    partition = partition_speeds(rows)
+    root, inverse_root, root_rate = matrix_roots(mass, mass_rate)
+    A1 = partition.rows @ inverse_root  # (19)
+    A2 = partition.basis.T @ root  # (22)
+    V1 = partition.acceleration_offset + A1 @ (root_rate @ u)  # (24)
+    V2 = inverse_root @ force + root_rate @ u  # (29)
+    constraint_part = A1.T @ np.linalg.solve(A1 @ A1.T, V1)  # (27)
+    momentum_part = A2.T @ np.linalg.solve(A2 @ A2.T, A2 @ V2)  # (32)
+    w_rate = constraint_part + momentum_part  # (40)
+    u_rate = inverse_root @ (w_rate - root_rate @ u)  # (44)
+    lacking = (mass @ u_rate - force)[partition.dependent]  # -(F_D + F_D*)
+    return CanonicalSolution(
+        u,
+        u_rate,
+        partition.to_multipliers @ lacking,
+        partition,
+        root @ u,
+        w_rate,
+        root,
+        root_rate,
+        A1,
+        A2,
+        V1,
+        V2,
+        constraint_part,
+        momentum_part,
+        float(np.linalg.norm(V2 - w_rate)),  # (55)
+    )
+
+
+def matrix_roots(Q: Floats, Q_rate: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return Q^1/2, Q^-1/2 and d/dt Q^1/2, the solution X of Q^1/2 X + X Q^1/2 = dQ/dt."""
+    values, vectors = np.linalg.eigh(Q)
+    if not values[0] > SINGULAR * values[-1]:
+        raise SingularMassMatrixError(
+            'canonical speeds need a positive definite mass matrix, eigenvalues are from '
+            f'{values[0]:.3e} to {values[-1]:.3e}'
+        )
+    roots = np.sqrt(values)
+    turned = vectors.T @ Q_rate @ vectors
+    rate = vectors @ (turned / (roots[:, None] + roots)) @ vectors.T
+    return (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T, rate
+
+
+def by_canonical(problem: Problem) -> Motion:
+    """Solve the canonical generalized inversion form (Bajodah and Chen (44))."""
+    selection, balance = speed_balance(problem)
+    rate = mass_rate(problem.terms, problem.q, problem.v, balance)
+    result = canonical_motion(balance.mass, rate, balance.force, balance.map.u, balance.rows)
     return in_velocities(problem, selection, balance, result)

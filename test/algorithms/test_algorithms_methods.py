@@ -16,8 +16,7 @@ from kane_dynamics.exceptions import (
     SingularMassMatrixError,
 )
 from kane_dynamics.formulations import METHODS
-from kane_dynamics.formulations.canonical import canonical_motion, nonminimal_motion
-from kane_dynamics.formulations.kane import kane_motion
+from kane_dynamics.formulations.kane import canonical_motion, kane_motion, nonminimal_motion
 from kane_dynamics.formulations.lagrange import lagrange_motion
 from kane_dynamics.robot.sample_robots import random_tree
 

@@ -22,7 +22,7 @@ NAMES = {
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
-        'formulations/canonical.py matrix_roots: -1 -> 1',
+        'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
         'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',

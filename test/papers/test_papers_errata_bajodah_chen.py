@@ -16,7 +16,7 @@ from support.trees import tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.constraints import ConstraintRows
 from kane_dynamics.constraints.row_selection import select_rows
-from kane_dynamics.formulations.canonical import canonical_motion
+from kane_dynamics.formulations.kane import canonical_motion
 
 SOLVED = 1e-9  # eigenvectors of Q, condition up to 1e4
 
