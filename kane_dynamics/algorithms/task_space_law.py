@@ -15,8 +15,12 @@ little else as can be, and their rate keeps :math:`J \dot v_r + \dot J v_r = \dd
 v_r = \bar J \sigma` fall with the power :math:`\sigma^T K \sigma`: in the axes of the task
 :math:`\Lambda_x \dot\sigma + \mu \sigma = -K \sigma`, and :math:`\dot\Lambda_x = \mu + \mu^T`.
 
-What the frame leaves open brings the robot to a posture; wheels keep rolling. Singular poses:
-`damped_task_inverse`.
+What the frame leaves open brings the robot to a posture; wheels keep rolling. With N, which makes
+accelerations that constraints allow of forces, and :math:`G = J N J^T`, :math:`N J^T (G +
+\lambda^2)^{-1} r` moves the frame by r and the rest least. Each of rotations and ways has the mean
+1 on the diagonal of G. The distance from a singular pose is :math:`\sigma^2 = 1 / \mathrm{tr}\,
+G^{-1}`, at most the smallest singular value; below `DAMPED` :math:`\lambda` grows with its square
+(Nakamura and Hanafusa, J. Dyn. Sys. Meas. Control 108(3), 1986), above it is exactly 0.
 
 Slotine, Li: On the adaptive control of robot manipulators, IJRR 6(3), 1987. Khatib: A unified
 approach for motion and force control, IEEE Journal of Robotics and Automation 3(1), 1987.
@@ -24,7 +28,7 @@ approach for motion and force control, IEEE Journal of Robotics and Automation 3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
@@ -45,13 +49,80 @@ from kane_dynamics.algebra.quaternions import (
     rotate_back,
     vec3,
 )
-from kane_dynamics.algebra.scalars import Scalar, where
+from kane_dynamics.algebra.scalars import Scalar, sqrt, where
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
-from kane_dynamics.algorithms.damped_task_inverse import DampedTaskInverse
 from kane_dynamics.algorithms.projection import speed_indices
-from kane_dynamics.algorithms.row_elimination import SparseRow, product, transpose_product
+from kane_dynamics.algorithms.row_elimination import (
+    Elimination,
+    SparseRow,
+    dot,
+    product,
+    transpose_product,
+)
+from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.motion import frame_motion, frame_rate_along
 from kane_dynamics.robot.robot import Robot
+
+DAMPED = 0.01
+"""Distance from a singular pose below which the frame's accelerations are damped."""
+_NOTHING = 1e-12  # added to G where its inverse is looked at: a squared distance that is none
+_BESIDE = 1e-20  # part of the size of ways that rotations have at least, squared, and vice versa
+
+Spread = Callable[[Sequence[Scalar]], Sequence[Scalar]]
+
+
+class DampedTaskInverse:
+    """What a frame can do at a state."""
+
+    def __init__(
+        self, jacobian: Sequence[SparseRow], selection: Sequence[Scalar], spread: Spread, size: int
+    ) -> None:
+        self._columns = [spread([row.get(k, 0.0) for k in range(size)]) for row in jacobian]
+        gram = [
+            [product(row, column) for column in self._columns[: i + 1]]
+            for i, row in enumerate(jacobian)
+        ]
+        means = [sum((gram[i][i] for i in axes), 0.0) / 3.0 for axes in (range(3), range(3, 6))]
+        sizes = [means[k] + _BESIDE * means[1 - k] for k in range(2)]
+        self._scale = [
+            one / sqrt(where(size > 0.0, size, 1.0))
+            for one, size in zip(selection, [sizes[0]] * 3 + [sizes[1]] * 3, strict=True)
+        ]
+        self._gram = [
+            [entry * self._scale[i] * self._scale[j] for j, entry in enumerate(row)]
+            for i, row in enumerate(gram)
+        ]
+        self._free = [1.0 - one for one in selection]
+        looked = self._factors(_NOTHING)
+        inverse = sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0)
+        below = 1.0 - 1.0 / where(inverse > 0.0, DAMPED**2 * inverse, 1.0)
+        square = where(below > 0.0, (DAMPED * below) * (DAMPED * below), 0.0)
+        self._solve = self._factors(square)[0].solve
+        self.damping = sqrt(square)
+        rank, volume = 0.0, 1.0
+        for pivot, one in zip(looked[1], selection, strict=True):
+            rank = rank + where(pivot > TAKEN**2, one, 0.0)
+            volume = volume * pivot
+        self.rank, self.manipulability = rank, sqrt(volume)
+
+    def _factors(self, more: Scalar) -> tuple[Elimination, list[Scalar]]:
+        """Return the factors of G with more on its diagonal, and their pivots."""
+        gram = [
+            [*row[:-1], row[-1] + (more + free)]
+            for row, free in zip(self._gram, self._free, strict=True)
+        ]
+        factors, pivots = Elimination(gram, [0] * len(gram)), []
+        for _ in gram:
+            pivots.append(factors.strength() * factors.scale[0])
+            factors.take()
+        return factors, pivots
+
+    def step(self, target: Sequence[Scalar]) -> list[Scalar]:
+        """Return the least accelerations that move the frame by `target`, as far as it can."""
+        scaled = [s * r for s, r in zip(self._scale, target, strict=True)]
+        pushes = [s * m for s, m in zip(self._scale, self._solve(scaled), strict=True)]
+        return [dot(pushes, each) for each in zip(*self._columns, strict=True)]
+
 
 WANTED, GAINS = 19, 14
 """Numbers of a wanted motion, and of the gains."""
@@ -77,8 +148,8 @@ class FrameEffort(NamedTuple):
     missed: Any
     sliding: Any  # shape (6,): sigma of Slotine and Li's law, 0 by computed torque
     rank: Any  # How many of the axes that are not free the frame moves along independently
-    manipulability: Any  # sqrt(det G) of `damped_task_inverse`, at most 1, 0 in a singular pose
-    damping: Any  # lambda of `damped_task_inverse`: more than 0 near a singular pose
+    manipulability: Any  # sqrt(det G) of `DampedTaskInverse`, at most 1, 0 in a singular pose
+    damping: Any  # lambda of `DampedTaskInverse`: more than 0 near a singular pose
     numbers: Any  # All of it, one after the other
     share: float = 1.0
     out_of_reach: bool = False
@@ -143,7 +214,11 @@ def following_motion(
     first, second = gains[:6], gains[6:12]
     selection = [where(a + b > 0.0, 1.0, 0.0) for a, b in zip(first, second, strict=True)]
     frame = frame_motion(robot, robot.frame(law.frame), q, v)
-    turn, jacobian = frame.pose.rotation, _world_jacobian(frame.pose.rotation, frame.columns)
+    turn = frame.pose.rotation
+    jacobian: list[dict[int, Scalar]] = [{} for _ in range(6)]  # rows of J in world axes
+    for k, axis in frame.columns:
+        for row, entry in zip(jacobian, _in_world(turn, axis), strict=True):
+            row[k] = row.get(k, 0.0) + entry
     omega = rotate(turn, frame.twist.primary)
     velocity = _in_world(turn, frame.twist)
     target = _target(frame.pose, velocity, request, first, second, law.passive)
@@ -168,14 +243,8 @@ def following_motion(
     a = [left + more for left, more in zip(open_motion, step, strict=True)]
     brakes = [-k * s for k, s in zip(second, sigma, strict=True)]
     force = transpose_product(jacobian, brakes, robot.nv)
-    report = [
-        *target.error,
-        *missing(a),
-        *sigma,
-        inverse.rank,
-        inverse.manipulability,
-        inverse.damping,
-    ]
+    reach = inverse.rank, inverse.manipulability, inverse.damping
+    report = [*target.error, *missing(a), *sigma, *reach]
     return FrameMotionFound(x, a, force, report)
 
 
@@ -224,15 +293,6 @@ def _to_posture(
         place, k = robot.coordinate_index(name), robot.velocity_index(name)
         a[k] = a[k] + stiffness * (posture[place] - q[place])
     return a
-
-
-def _world_jacobian(turn: Quaternion, columns: Any) -> list[SparseRow]:
-    """Return the rows of J in world axes."""
-    rows: list[dict[int, Scalar]] = [{} for _ in range(6)]
-    for k, axis in columns:
-        for row, entry in zip(rows, _in_world(turn, axis), strict=True):
-            row[k] = row.get(k, 0.0) + entry
-    return list(rows)
 
 
 def _in_world(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:

@@ -25,13 +25,13 @@ from kane_dynamics.dynamics.constrained import GAUSS, START
 from kane_dynamics.dynamics.interface import Dynamics
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, complete_docstring, documented
-from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
-from kane_dynamics.formulations.gibbs_appell import (
+from kane_dynamics.formulations.gauss import (
     acceleration_gradient,
     gauss_measure,
     gauss_measure_gradient,
     gibbs,
 )
+from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.robot.checks import Arguments, as_number, as_output, as_vector
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.motion import integrate_coordinates

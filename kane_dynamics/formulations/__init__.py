@@ -20,12 +20,16 @@ from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.formulations.gauss import by_gauss, by_newton_euler
+from kane_dynamics.formulations.gauss import (
+    acceleration_gradient,
+    by_gauss,
+    by_gibbs_appell,
+    by_newton_euler,
+)
 from kane_dynamics.formulations.generalized_speeds import (
     GeneralizedSpeeds,
     checked_generalized_speeds,
 )
-from kane_dynamics.formulations.gibbs_appell import acceleration_gradient, by_gibbs_appell
 from kane_dynamics.formulations.kane import by_canonical, by_kane, by_nonminimal
 from kane_dynamics.formulations.lagrange import (
     by_lagrange,

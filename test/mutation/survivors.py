@@ -16,8 +16,8 @@ NAMES = {
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.mass, v) -> product(v, self.mass)',  # noqa: E501
         'algorithms/articulated_body.py ArticulatedInertia.wrench: product(self.tensor, omega) -> product(omega, self.tensor)',  # noqa: E501
         'algorithms/mass_matrix.py s_bar: product(inertia.tensor, omega) -> product(omega, inertia.tensor)',  # noqa: E501
-        'formulations/gibbs_appell.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
-        'formulations/gibbs_appell.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
+        'formulations/gauss.py gibbs: product(psi(inertia), rate) -> product(rate, psi(inertia))',
+        'formulations/gauss.py acceleration_gradient: product(psi(inertia), rate) -> product(rate, psi(inertia))',  # noqa: E501
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.jacobian, speeds)) -> product(product(body.jacobian, speeds), body.mass)',  # noqa: E501
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],

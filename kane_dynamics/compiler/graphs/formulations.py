@@ -8,7 +8,7 @@ import numpy as np
 
 from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.formulations.gibbs_appell import gibbs
+from kane_dynamics.formulations.gauss import gibbs
 from kane_dynamics.formulations.lagrange import (
     lagrange_jacobians,
     mass_of_bodies,
