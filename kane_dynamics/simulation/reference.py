@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.projection import impact_energy, project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor, nearest, solve_motion
-from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ProjectionError, StepError
 from kane_dynamics.formulations import ReferenceTerms
@@ -32,7 +32,6 @@ from kane_dynamics.simulation.step_checks import (
     RankLog,
     check_damping,
     check_not_diverged,
-    crossing_determinant,
     excess_gap,
     excess_jump,
     forecast,
@@ -50,6 +49,12 @@ class StepEnd(NamedTuple):
     v: Floats
     rank: int = 0
     crossed: bool = False
+
+
+def _crossed(before: ConstraintRows, after: ConstraintRows, independent: Sequence[int]) -> bool:
+    """Return whether the holonomic ones of some rows pass a singular configuration."""
+    holonomic = [k for k in independent if after.positions[k] is not None]
+    return bool(np.linalg.det(before.matrix[holonomic] @ after.matrix[holonomic].T) < 0.0)
 
 
 class ReferenceEngine:
@@ -116,7 +121,9 @@ class ReferenceEngine:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
                 end = project(self.robot, self._constraints, q_end, v_end, t + h)
-            crossed = self._crossed((q, t), (end.q, t + h), v_end, end.independent_indices)
+            rows = self._constraints.rows
+            before, after = rows(q, v_end, t), rows(end.q, v_end, t + h)
+            crossed = _crossed(before, after, end.independent_indices)
             return StepEnd(end.q, end.v, end.rank, crossed)
         except (StepError, ProjectionError):
             if halvings == 0:
@@ -124,22 +131,6 @@ class ReferenceEngine:
         half = self._step(q, v, tau, t, 0.5 * h, halvings - 1)
         end_half = self._step(half.q, half.v, tau, t + 0.5 * h, 0.5 * h, halvings - 1)
         return end_half._replace(crossed=half.crossed or end_half.crossed)
-
-    def _crossed(
-        self,
-        start: tuple[Floats, float],
-        end: tuple[Floats, float],
-        v: Floats,
-        independent: Sequence[int],
-    ) -> bool:
-        """Return whether the holonomic ones of some rows pass a singular configuration."""
-        before, after = (self._constraints.rows(q, v, t) for q, t in (start, end))
-        holonomic = [k for k in independent if after.positions[k] is not None]
-        pairs = [
-            [dict(enumerate(row)) for row in rows.matrix[holonomic].tolist()]
-            for rows in (before, after)
-        ]
-        return bool(crossing_determinant(*pairs) < 0.0)
 
     def accelerations(self, q: Floats, v: Floats, efforts: Floats, t: float) -> Floats:
         """Return vdot at a state under efforts that are rows, one row for each."""
