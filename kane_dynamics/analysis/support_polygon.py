@@ -132,11 +132,8 @@ def support_polygon(
     """
     rows, plane = _points(points), Plane(normal)
     n = np.array(plane.normal)
-    called = (
-        tuple(f'point {i}' for i in range(len(rows)))
-        if names is None
-        else tuple(as_names('names', names))
-    )
+    numbered = [f'point {i}' for i in range(len(rows))]
+    called = tuple(as_names('names', numbered if names is None else names))
     if len(called) != len(rows):
         raise InvalidInputError(f'names: need {len(rows)} of them, got {list(called)}')
     laid = _laid(rows[None], plane, called)
