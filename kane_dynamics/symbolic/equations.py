@@ -241,12 +241,12 @@ def _traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fu
 
 def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
     """Return all symbols by field; where a name is taken, an underscore is appended."""
-    independent_indices: set[str] = set()
+    used: set[str] = set()
 
     def symbol(name: str) -> Any:
-        while name in independent_indices:
+        while name in used:
             name += '_'
-        independent_indices.add(name)
+        used.add(name)
         return sympy.Symbol(name, real=True)
 
     symbols: dict[str, Any] = {'q': tuple(symbol(name) for name in robot.coordinate_names)}

@@ -99,7 +99,7 @@ class Retimed:
 
     def motion(self, step: float = 0.01) -> JointTrajectory:
         """
-        Return points of the motion, two of them `filling.GAP` apart where efforts jump.
+        Return points of the motion, two of them `effort_points.GAP` apart where efforts jump.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Retimed:
             Largest time between points [s].
         error : float
             Largest difference of a line between points from the efforts [N m or N]; points are
-            not put closer than `filling.CLOSEST` for it.
+            not put closer than `effort_points.CLOSEST` for it.
 
         Raises
         ------

@@ -92,11 +92,11 @@ class Recording:
             'event_times': (len(self.event_texts),),
         }
         for field, shape in needed.items():
-            describe = getattr(self, field)
-            if describe.shape != shape or not np.isfinite(describe).all():
+            array = getattr(self, field)
+            if array.shape != shape or not np.isfinite(array).all():
                 raise InvalidInputError(
                     f'recording: {field} must be finite, of shape {shape}; its shape is '
-                    f'{describe.shape}'
+                    f'{array.shape}'
                 )
         if n == 0 or (np.diff(self.time) < 0.0).any():
             raise InvalidInputError('recording: time must not fall, and have one instant or more')
@@ -208,9 +208,9 @@ def _field(name: str, value: NDArray[Any]) -> Any:
 def _numbers(name: str, value: Any, axes: int, kinds: str = 'fiu') -> NDArray[Any]:
     """Return an array after a check of its kind and its number of axes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.ndim != axes:
-        describe = f'{value.dtype} of shape {value.shape}' if value is not None else 'nothing'
+        actual = f'{value.dtype} of shape {value.shape}' if value is not None else 'nothing'
         raise InvalidInputError(
-            f'recording: {name} must be numbers of kind {kinds!r} with {axes} axes, got {describe}'
+            f'recording: {name} must be numbers of kind {kinds!r} with {axes} axes, got {actual}'
         )
     return value
 
