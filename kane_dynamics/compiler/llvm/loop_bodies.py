@@ -126,16 +126,11 @@ class Bodies:
         return self._load(self._work, self._layout.slots[self._g][k] * unit)
 
     def _constant(self, entry: int) -> str:
-        block, place = self._block, entry * self._length
+        place = entry * self._length
         table = self._pointer(f'@{self._name}.c{self._g}', '%k')
         if self._states == 1:
             return self._load(table, place)
-        value = self._load(table, place, 'double')
-        first = block.emit(f'insertelement {block.type} poison, double {value}, i32 0')
-        return block.emit(
-            f'shufflevector {block.type} {first}, {block.type} poison, '
-            f'<{block.lanes} x i32> zeroinitializer'
-        )
+        return self._block.splat(self._load(table, place, 'double'))
 
     def _input(self, column: int, entry: int) -> str:
         """Append the loads of an own entry of all bodies, or of all states."""

@@ -18,7 +18,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import casadi as ca
 
@@ -36,7 +36,7 @@ from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
-from kane_dynamics.compiler.value_graph import best_order
+from kane_dynamics.compiler.value_graph import Graph, best_order
 
 _FOUR = '<4 x double>'
 Spec = KernelSpec | LoopSpec | RoutineSpec
@@ -117,27 +117,15 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     # both only in single precision: of doubles they made one robot faster and another slower
     block = Block(lanes, element, f'{name}_numbers' if single else '')
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
-    squares = sum_of_squares(block, inputs)
-    if spec.parameters:
-        inputs.append([load_parameter(block, k) for k in range(spec.parameters)])
-    outputs = append_graph(block, spec.function, inputs, best_order if single else None)
-    # false for NaN in any input, used or not, and before sines of large angles lose digits
-    largest = block.constant((LARGEST_SINGLE_INPUT if single else LARGEST_INPUT) ** 2)
-    sound = block.emit(f'fcmp ole {block.type} {squares}, {largest}')
-    rcond = block.emit(
-        f'select {block.truth} {sound}, {block.type} {outputs.pop()[0]}, '
-        f'{block.type} {block.constant(0.0)}'
-    )
+    parameters = [load_parameter(block, k) for k in range(spec.parameters)]
+    outputs, rcond = values_of(block, spec, inputs, parameters, best_order if single else None)
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
         ill = block.emit(f'fcmp ult double {rcond}, {block.constant(RCOND_LIMIT)}')
         block.lines += [f'br i1 {ill}, label %done, label %store', 'store:']
-    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
-        positions = row_major_positions(spec.function, o)
-        dense = dict.fromkeys(range(size), block.constant(0.0))
-        dense |= {positions[k]: value for k, value in values.items()}
-        store_rows(block, f'%out{o}', [dense[k] for k in range(size)])
+    for o, values in enumerate(outputs):
+        store_rows(block, f'%out{o}', values)
     if lanes == 1:
         block.lines += ['br label %done', 'done:']
     arguments = ', '.join(
@@ -153,6 +141,26 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     lines = '\n  '.join([*code, f'ret {block.type} {rcond}'])
     text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
     return table + text, block.declarations
+
+
+def values_of(
+    block: Block,
+    spec: KernelSpec,
+    inputs: list[list[str]],
+    parameters: list[str],
+    order_of: Callable[[Graph], Iterable[int]] | None = None,
+) -> tuple[list[list[str]], str]:
+    """Append a kernel's graph; return the entries of its outputs, and the rcond."""
+    squares, zero = sum_of_squares(block, inputs), block.constant(0.0)
+    *outputs, rcond = append_graph(block, spec.function, [*inputs, parameters], order_of)
+    dense = []
+    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
+        positions = row_major_positions(spec.function, o)
+        entries = dict.fromkeys(range(size), zero) | {positions[k]: x for k, x in values.items()}
+        dense.append([entries[k] for k in range(size)])
+    # false for NaN in any input, used or not, and before sines of large angles lose digits
+    most = LARGEST_SINGLE_INPUT if block.element == 'float' else LARGEST_INPUT
+    return dense, block.select('ole', squares, block.constant(most**2), rcond[0], zero)
 
 
 def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:

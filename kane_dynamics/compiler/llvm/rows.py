@@ -59,10 +59,7 @@ def load_parameter(block: Block, k: int) -> str:
     value = block.emit(f'load double, ptr {place}')
     if block.element == 'float':
         value = block.emit(f'fptrunc double {value} to float')
-    if block.lanes == 1:
-        return value
-    first = block.emit(f'insertelement {block.type} poison, {block.element} {value}, i32 0')
-    return shuffled(block, first, first, [0] * block.lanes, block.lanes)
+    return block.splat(value)
 
 
 def address(block: Block, array: str, k: int) -> str:

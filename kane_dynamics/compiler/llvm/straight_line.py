@@ -129,6 +129,14 @@ class Block:
         self.lines.append(f'{name} = {code}')
         return name
 
+    def splat(self, value: str) -> str:
+        """Append a number in all lanes."""
+        if self.lanes == 1:
+            return value
+        first = self.emit(f'insertelement {self.type} poison, {self.element} {value}, i32 0')
+        lanes = f'<{self.lanes} x i32> zeroinitializer'
+        return self.emit(f'shufflevector {self.type} {first}, {self.type} poison, {lanes}')
+
     def copy(self, code: str, value: str) -> str:
         """Append the code of a copy of a value; return its name."""
         name = self.emit(code)

@@ -12,13 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kane_dynamics.compiler.llvm.kernel_spec import (
-    LARGEST_INPUT,
-    LARGEST_SINGLE_INPUT,
-    SINGLE_HEALTH_LIMIT,
-    KernelSpec,
-)
-from kane_dynamics.compiler.llvm.module import Spec, row_major_positions, sum_of_squares
+from kane_dynamics.compiler.llvm.kernel_spec import SINGLE_HEALTH_LIMIT, KernelSpec
+from kane_dynamics.compiler.llvm.module import Spec, values_of
 from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.simulation.integrators import ENOUGH, SOLVED
@@ -69,20 +64,13 @@ def side_by_side_text(
         [_read(block, f'%in{i}', k) for k in range(size)]
         for i, size in enumerate(spec.input_sizes)
     ]
-    squares = sum_of_squares(block, inputs)
-    inputs.append([_read(block, '%parameters', k) for k in range(spec.parameters)])
-    outputs = append_graph(block, spec.function, inputs)
-    zero = block.constant(0.0)
-    # false for NaN in any input, as in kernels of one state
-    limit = block.constant((LARGEST_SINGLE_INPUT if in_single else LARGEST_INPUT) ** 2)
-    rcond = block.select('ole', squares, limit, outputs.pop()[0], zero)
+    parameters = [_read(block, '%parameters', k) for k in range(spec.parameters)]
+    outputs, rcond = values_of(block, spec, inputs, parameters)
     if in_single:  # not a number is ill too
         least = block.constant(SINGLE_HEALTH_LIMIT)
-        rcond = block.select('oge', rcond, least, rcond, zero)
-    for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
-        indices = row_major_positions(spec.function, o)
-        dense = dict.fromkeys(range(size), zero) | {indices[k]: x for k, x in values.items()}
-        for k, value in dense.items():
+        rcond = block.select('oge', rcond, least, rcond, block.constant(0.0))
+    for o, values in enumerate(outputs):
+        for k, value in enumerate(values):
             _write(block, f'%out{o}', k, value)
     rcond, wide = _as_double(block, rcond), Block(lanes)
     arrays = [f'%in{i}' for i in range(len(spec.input_sizes))]
