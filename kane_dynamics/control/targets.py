@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.control.inputs import Input
-from kane_dynamics.messages.conversions import (
-    QUATERNION_TOLERANCE,
-    check_numbers,
-    nanoseconds,
-)
+from kane_dynamics.messages.conversions import QUATERNION_TOLERANCE, check_numbers, nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.typing import Floats
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
@@ -19,19 +19,13 @@ from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters.tables import (
-    PayloadParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import PayloadParameters
 from kane_dynamics.ros.declare_parameters import install_validation, read
 from kane_dynamics.ros.input_node import InputNode
-from kane_dynamics.ros.messages.diagnostics import (
-    OK,
-    Diagnostics,
-    OutputLog,
-    Status,
-)
+from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, OutputLog, Status
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
+from kane_dynamics.ros.runtime import WALL
 from kane_dynamics.typing import Floats
 
 WATCH_PERIOD = 0.05
@@ -118,8 +112,7 @@ class DynamicsNode(InputNode):
         self.forget()
         self.listen_to_state(self._on_joint_states)
         self.subscribe()
-        wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self.local('timer', self.create_timer(WATCH_PERIOD, self._watch, clock=wall))
+        self.local('timer', self.create_timer(WATCH_PERIOD, self._watch, clock=WALL))
         if (rate := self.parameters.publish_rate) > 0.0:
             self.local('timer', self.create_timer(1.0 / rate, self.update))
         self._active = True

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 
@@ -26,7 +25,7 @@ from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.qos import LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import ClockFromZero, run
+from kane_dynamics.ros.runtime import WALL, ClockFromZero, run
 from kane_dynamics.view import window
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
@@ -56,8 +55,7 @@ class LiveView(ClockFromZero):
         subscribe(Odometry, 'odom', self._on_odometry, LATEST)
         subscribe(JointState, f'{SIMULATOR}/constraint_forces', self._on_forces, LATEST)
         subscribe(DiagnosticArray, f'{SIMULATOR}/events', self._on_events, 100)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(window.FRAME, self.show, clock=steady)
+        self.create_timer(window.FRAME, self.show, clock=WALL)
 
     def start(self) -> None:
         """Load the robot, or wait for its topic."""

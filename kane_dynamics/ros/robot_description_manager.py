@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -28,6 +27,7 @@ from kane_dynamics.ros.background_compilation import Compilation, CompilationErr
 from kane_dynamics.ros.declare_parameters import misspelt_joint, parameter_remarks
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.qos import LATCHED
+from kane_dynamics.ros.runtime import WALL
 
 LOOK_PERIOD = 0.05
 """Wall time [s] between looks at what is being built."""
@@ -212,8 +212,7 @@ class RobotDescriptionManager:
 
     def _look_on(self) -> None:
         if self._timer is None:  # one for all models: rclpy keeps some bytes of each that was
-            wall = Clock(clock_type=ClockType.STEADY_TIME)
-            self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=wall)
+            self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=WALL)
         elif self._timer.is_canceled():
             self._timer.reset()
 

@@ -115,6 +115,7 @@ class ClockFromZero(Node):
         return take
 
 
+WALL = Clock(clock_type=ClockType.STEADY_TIME)
 LOOK_PERIOD = 0.1
 """Wall time [s] between looks for a signal, or the end of the launcher."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -183,8 +184,7 @@ def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
             ended.set_result(None)
 
     # the events executor comes to no timeout while callbacks are late, but serves all in turns
-    clock = Clock(clock_type=ClockType.STEADY_TIME)
-    nodes[0].create_timer(LOOK_PERIOD, without_arguments(look), clock=clock)
+    nodes[0].create_timer(LOOK_PERIOD, without_arguments(look), clock=WALL)
     try:
         for node in nodes:
             executor.add_node(node)

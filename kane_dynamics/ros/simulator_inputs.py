@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,14 @@ import kane_dynamics as kd
 from kane_dynamics.algebra.pose import log
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.control.inputs import EventInput
-from kane_dynamics.control.targets import check_frame, read_pose
+from kane_dynamics.control.targets import check_frame, read_pose, read_wrench
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.conversions import NameMap, check_numbers, field_values, nanoseconds
+from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
 from kane_dynamics.messages.input_monitor import RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.robot import WORLD
 from kane_dynamics.robot.state import as_pose
-from kane_dynamics.robot_config.parameters.tables import DeviceParameters
+from kane_dynamics.robot_config.parameters.tables import DeviceParameters, SimulatorParameters
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
 from kane_dynamics.ros.qos import COMMAND, STATE
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
@@ -60,6 +61,17 @@ class DeviceInput(EventInput):
         self.wrenches = self._coupler.wrenches(place, moves, pose, twist)
         self._plant.push(self._link, self.wrenches.on_frame, LOST * self._period)
 
+    def answer(self, message: PoseStamped) -> WrenchStamped:
+        """Return the wrench on the device, in the axes of the world, for a pose that was taken."""
+        answer, turned = WrenchStamped(), message.pose.orientation
+        answer.header.stamp, answer.header.frame_id = message.header.stamp, self._frame
+        rotation = (turned.w, turned.x, turned.y, turned.z)
+        R = kd.Pose.from_rotation_and_position(rotation, (0.0, 0.0, 0.0)).rotation_matrix()
+        tau, f = (R @ part for part in self.wrenches.on_device.reshape(2, 3))
+        for vector, numbers in ((answer.wrench.torque, tau), (answer.wrench.force, f)):
+            vector.x, vector.y, vector.z = numbers.tolist()
+        return answer
+
     def _twist(self, pose: Floats, stamp: int) -> Floats:
         """Return (omega, v) in the axes of the device, from this pose and the one before."""
         before, self._before = self._before, (pose, stamp)
@@ -75,45 +87,6 @@ class DeviceInput(EventInput):
         step = last.conjugate() * now
         way = step.rotation_matrix().T @ step.position()
         return np.r_[2.0 * vec3(log(step.dual_quaternion()).primary), way] / lapse
-
-
-class CouplerTopics:
-    """The topics ~/device_pose and ~/device_wrench of a simulator; none without a link."""
-
-    def __init__(self, node: Node, parameters: DeviceParameters, frame: str) -> None:
-        self._node, self._parameters, self._frame = node, parameters, frame
-        self._input: DeviceInput | None = None
-        self._message = WrenchStamped()
-        self._message.header.frame_id = frame
-        if parameters.device_link:
-            node.create_subscription(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
-            self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
-
-    def prepare(self, plant: Plant) -> None:
-        """Listen for a plant; errors as for `DeviceInput`."""
-        if self._parameters.device_link:
-            self._input = DeviceInput(plant, self._parameters, self._frame)
-
-    def _on_pose(self, message: PoseStamped) -> None:
-        if self._input is None or not self._input.take(message):
-            return
-        answer, turned = self._message, message.pose.orientation
-        answer.header.stamp = message.header.stamp
-        rotation = (turned.w, turned.x, turned.y, turned.z)
-        R = kd.Pose.from_rotation_and_position(rotation, (0.0, 0.0, 0.0)).rotation_matrix()
-        tau, f = (R @ part for part in self._input.wrenches.on_device.reshape(2, 3))
-        for vector, numbers in ((answer.wrench.torque, tau), (answer.wrench.force, f)):
-            vector.x, vector.y, vector.z = numbers.tolist()
-        self._wrench.publish(answer)
-
-    def status(self) -> Status:
-        """Return the state of the device for the diagnostics."""
-        if not self._parameters.device_link:
-            return Status(OK, 'no device')
-        return input_status(self._input)
-
-
-WRENCH_NAMES = ('torque.x', 'torque.y', 'torque.z', 'force.x', 'force.y', 'force.z')
 
 
 class WrenchInput(EventInput):
@@ -133,10 +106,7 @@ class WrenchInput(EventInput):
             known = sorted(self._prefix + other for other in self._links)
             reason = f"external wrench: no moving link '{link}'; there are {known}"
             raise RejectedInput('frame', reason)
-        torque, force = message.wrench.torque, message.wrench.force
-        parts = [torque.x, torque.y, torque.z, force.x, force.y, force.z]
-        wrench = np.array(parts, dtype=float)
-        check_numbers('external wrench', wrench, WRENCH_NAMES)
+        wrench = read_wrench('external wrench', message)
         self._plant.push(name, wrench, self._duration())
 
 
@@ -167,45 +137,65 @@ class StateInput(EventInput):
 
 
 class SimulatorInputs:
-    """The topics ~/external_wrench and ~/set_state of a simulator."""
+    """The topics by which others act on a simulator; without a plant they do nothing."""
 
     def __init__(
         self,
         node: Node,
-        prefix: str,
-        duration: Callable[[], float],
+        parameters: Callable[[], SimulatorParameters],
         on_state: Callable[[], None],
     ) -> None:
-        self._prefix, self._duration, self._on_state = prefix, duration, on_state
+        self._parameters, self._on_state = parameters, on_state
+        self._inputs: dict[str, EventInput] = {}
         self._plant: Plant | None = None
-        self._wrenches: WrenchInput | None = None
-        self._states: StateInput | None = None
         create = node.create_subscription  # wrenches on several links are several messages
-        create(WrenchStamped, '~/external_wrench', self._on_wrench, STATE)
+        create(WrenchStamped, '~/external_wrench', partial(self._take, 'wrench'), STATE)
         create(JointState, '~/set_state', self._on_set_state, STATE)
+        if parameters().device_link:
+            create(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
+            self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
 
     def prepare(self, plant: Plant) -> None:
-        """Listen for a plant."""
-        self._plant = plant
-        self._wrenches = WrenchInput(plant, self._prefix, self._duration)
-        self._states = StateInput(plant)
+        """Listen for a plant; errors as for `DeviceInput`."""
+        p = self._parameters()
+        inputs: dict[str, EventInput] = {
+            'wrench': WrenchInput(
+                plant, p.frame_prefix, lambda: self._parameters().timeout_external_wrench
+            ),
+            'state': StateInput(plant),
+        }
+        if p.device_link:
+            inputs['device'] = DeviceInput(plant, p, p.frame_prefix + p.odom_frame_id)
+        self._plant, self._inputs = plant, inputs
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        if self._wrenches is not None:
-            self._wrenches.take(message)
+    def _take(self, name: str, message: Any) -> bool:
+        return name in self._inputs and self._inputs[name].take(message)
 
     def _on_set_state(self, message: JointState) -> None:
-        if self._states is not None and self._states.take(message):
+        if self._take('state', message):
             self._on_state()
 
-    def wrench_status(self) -> Status:
-        """Return the state of ~/external_wrench for the diagnostics."""
-        status = input_status(self._wrenches)
+    def _on_pose(self, message: PoseStamped) -> None:
+        device = self._inputs.get('device')
+        if isinstance(device, DeviceInput) and device.take(message):
+            self._wrench.publish(device.answer(message))
+
+    def statuses(self) -> dict[str, Callable[[], Status]]:
+        """Return the components that the diagnostics report."""
+        return {
+            'external wrench': self._wrench_status,
+            'set_state': lambda: input_status(self._inputs.get('state')),
+            'device': self._device_status,
+        }
+
+    def _wrench_status(self) -> Status:
+        status = input_status(self._inputs.get('wrench'))
         if self._plant is None:
             return status
         links = {'acting on': ' '.join(self._plant.pushed) or '-'}
         return Status(status.level, status.message, {**status.values, **links})
 
-    def state_status(self) -> Status:
-        """Return the state of ~/set_state for the diagnostics."""
-        return input_status(self._states)
+    def _device_status(self) -> Status:
+        if not self._parameters().device_link:
+            return Status(OK, 'no device')
+        return input_status(self._inputs.get('device'))

@@ -10,7 +10,6 @@ from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
-from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.task import Future
@@ -29,7 +28,7 @@ from kane_dynamics.ros.action_proxy import ActionProxy, Responses
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.qos import COMMAND
-from kane_dynamics.ros.runtime import try_import
+from kane_dynamics.ros.runtime import WALL, try_import
 from kane_dynamics.typing import Floats
 
 
@@ -145,8 +144,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             JointTrajectory, '~/joint_trajectory', self._on_trajectory, COMMAND
         )
         self.local('subscription', subscription)
-        wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self.local('timer', self.create_timer(LOOK_PERIOD, self._look, clock=wall))
+        self.local('timer', self.create_timer(LOOK_PERIOD, self._look, clock=WALL))
         p = self.parameters
         if p.base_type != 'none':
             kind = TwistStamped if p.base_cmd_vel_stamped else Twist

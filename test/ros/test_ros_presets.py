@@ -9,17 +9,7 @@ import fake_launch
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from preset_robots import (
-    ARM,
-    FILES,
-    LENGTH,
-    PAGE,
-    facts_of,
-    geometry,
-    places,
-    stand_in,
-    values_of,
-)
+from preset_robots import ARM, FILES, LENGTH, PAGE, facts_of, geometry, places, stand_in, values_of
 from ros_models import ROOT, from_preset
 from support.wheeled_robots import installed
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.control.inputs import Input
 from kane_dynamics.messages.loop_statistics import Deadlines
+from kane_dynamics.ros.runtime import WALL
 from kane_dynamics.typing import Floats
 
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -74,8 +74,7 @@ class Diagnostics:
         self._node, self._sources = node, sources
         self._hardware = node.get_fully_qualified_name()
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(PERIOD, self.publish, clock=steady)
+        self._timer = node.create_timer(PERIOD, self.publish, clock=WALL)
 
     def publish(self) -> None:
         """Collect every status and publish them in one message."""
