@@ -35,20 +35,28 @@ class TwistTrajectory:
         start: Floats,
         motion: Callable[[float], BaseMotion],
         turned: Callable[[float], float],
+        shift: float = 0.0,
     ) -> None:
         self._frame, self._motion, self._turned = frame, motion, turned
+        self._shift = shift  # from the time of a caller to its own, at whose zero it begins
         self._start = np.array(start[:3], dtype=float)
 
     def at(self, time: float) -> tuple[Floats, Floats, Floats]:
         """Return x, y, yaw of the root link and their derivatives at a time [s], (3,) each."""
-        motion, q = self._motion(time), self._start.copy()
-        q[2] += self._turned(time)
+        own = max(time + self._shift, 0.0)
+        motion, q = self._motion(own), self._start.copy()
+        q[2] += self._turned(own)
         v = self._frame.root_velocity(q, motion.twist)
         return q, v, self._frame.root_acceleration(q, v, motion.acceleration)
 
 
 def following(
-    frame: PlanarFrame, start: Floats, drive: DriveResponse, twist: Floats, command: Floats
+    frame: PlanarFrame,
+    start: Floats,
+    drive: DriveResponse,
+    twist: Floats,
+    command: Floats,
+    shift: float = 0.0,
 ) -> TwistTrajectory:
     """Return the plan of a base that follows a command that stands, from its present twist."""
     return TwistTrajectory(
@@ -56,6 +64,7 @@ def following(
         start,
         lambda time: drive.after(twist, command, time),
         lambda time: float(drive.covered(twist, command, time)[2]),
+        shift,
     )
 
 
@@ -69,17 +78,6 @@ def along(frame: PlanarFrame, start: Floats, times: Floats, twists: Floats) -> T
         return float(np.diff(corners) @ (rates[1:] + rates[:-1]) / 2.0)
 
     return TwistTrajectory(frame, start, lambda time: moving(*profile.at(time)[:2]), turned)
-
-
-class Later:
-    """A plan that counts from a time before or after its own zero, at which it begins."""
-
-    def __init__(self, plan: BaseTrajectory, shift: float) -> None:
-        self._plan, self._shift = plan, shift
-
-    def at(self, time: float) -> tuple[Floats, Floats, Floats]:
-        """Return coordinates of the base and their derivatives at a time [s], (3,) each."""
-        return self._plan.at(max(time + self._shift, 0.0))
 
 
 class BasePrediction(TwistInput):
@@ -112,4 +110,4 @@ class BasePrediction(TwistInput):
             if problem := odom.problem():
                 raise RejectedInput('stale', problem)
             command, twist, drive = present, self.seen.at(time).twist, self.seen.drive
-        return Later(following(self.frame, odom.q, drive, twist, command), shift)
+        return following(self.frame, odom.q, drive, twist, command, shift)

@@ -19,6 +19,7 @@ from kane_dynamics.control.targets import TargetInput, read_pose, read_twist
 from kane_dynamics.control.task_space_tracking import REST, FrameMotion, FrameTracking
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot.state import pose_numbers
 from kane_dynamics.robot_config.parameters.tables import EffortControllerParameters
 from kane_dynamics.typing import Floats
 
@@ -63,8 +64,7 @@ class FrameTorqueController(EffortController):
 
     def _place(self, q: Floats) -> Floats:
         """Return the pose of the frame, shape (7,)."""
-        pose = frame_place(self._dynamics.engine, self._task.frame, q)
-        return np.array([*pose.position(), *pose.rotation.components])
+        return pose_numbers('pose', frame_place(self._dynamics.engine, self._task.frame, q))
 
     def configure(
         self, parameters: EffortControllerParameters, p: Floats, d: Floats, rate: Floats

@@ -13,6 +13,7 @@ from kane_dynamics.control.targets import TargetInput, read_pose, read_twist, re
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot.joint_tables import known_limits
+from kane_dynamics.robot.state import pose_numbers
 from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 from kane_dynamics.typing import Floats
 
@@ -77,8 +78,7 @@ class WrenchController:
 
     def _place(self, q: Floats) -> Floats:
         """Return the pose of the frame, shape (7,)."""
-        pose = frame_place(self._dynamics.engine, self._parameters.frame, q)
-        return np.array([*pose.position(), *pose.rotation.components])
+        return pose_numbers('pose', frame_place(self._dynamics.engine, self._parameters.frame, q))
 
     def _present_law(self, q: Floats) -> WrenchControl:
         """Return the law of the engine in use, with the posture at which it began."""

@@ -214,8 +214,7 @@ class DynamicsNode(InputNode):
         }
 
     def _model_status(self) -> Status:
-        status = self.host.status()
-        return Status(status.level, status.message, {**status.values, **self.payload()})
+        return self.host.status().plus(self.payload())
 
     def _output_status(self) -> Status:
         return self._log.status(self._active, self.state_problem(), self.output_status)

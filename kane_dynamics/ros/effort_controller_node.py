@@ -40,8 +40,9 @@ GAINS = {
 class EffortControllerNode(EffortNode):
     """Publishes the efforts that follow the reference by a law, or a safe substitute."""
 
+    _controller: EffortController | None
+
     def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
-        self._controller: EffortController | None = None
         super().__init__(name, **options)
         self._in_task_space = self.parameters.space == 'task'
         self._drives: Any = None
@@ -63,9 +64,8 @@ class EffortControllerNode(EffortNode):
         return controller, controller.inputs
 
     def take(self, dynamics: Dynamics, prepared: EffortController) -> None:
-        """Use the controller of a new model; silence has been sent under the old names."""
-        self._controller = prepared
-        self.use_motors(dynamics)
+        """Use the controller of a new model; say what limits and gains lack."""
+        super().take(dynamics, prepared)
         if prepared.unlimited and self.parameters.enforce_command_limits:
             names = list(prepared.unlimited)
             self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
@@ -115,11 +115,6 @@ class EffortControllerNode(EffortNode):
             self._drives.publish(message)
         return effort
 
-    def halt(self) -> None:
-        """Forget the motion."""
-        if self._controller is not None:
-            self._controller.halt()
-
     # diagnostics
 
     def statuses(self) -> dict[str, Any]:
@@ -145,8 +140,8 @@ class EffortControllerNode(EffortNode):
         status = self._target_status('reference')
         if self._controller is None:
             return status
-        factor = {'speed scaling factor': f'{self._controller.speed_scaling.value():g}'}
-        return Status(status.level, status.message, {**status.values, **factor})
+        factor = f'{self._controller.speed_scaling.value():g}'
+        return status.plus({'speed scaling factor': factor})
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Say which law is at work and what the frame can do; warn while clamped."""

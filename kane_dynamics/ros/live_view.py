@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,10 +17,10 @@ from sensor_msgs.msg import JointState
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import RejectedInput
-from kane_dynamics.messages.planar_frame import read_odometry
+from kane_dynamics.messages.conversions import nanoseconds
+from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
@@ -45,7 +46,6 @@ class LiveView(ClockFromZero):
         self._table = self.server.gui.add_html('')
         self._forces: JointState | None = None
         self._events: list[str] = []
-        self._told: set[str] = set()
         self._changed = False
         self.host = RobotDescriptionManager(
             self, replace(self.parameters, compiled='never'), self._on_model
@@ -75,7 +75,14 @@ class LiveView(ClockFromZero):
         for note in drawing.notes:
             self.get_logger().warning(note)
         self._q = model.robot.neutral()
-        self._joints = NameMap('joint_states', model.joints)
+        self._joints = JointStateInput(
+            model.joints, ('position',), self._guard('joint_states'), merge=True
+        )
+        self._joint_q = model.q_index(model.joints)
+        self._joints.values['position'][:] = self._q[self._joint_q]
+        self._odom = OdometryInput(
+            base_frame(self.parameters), model.child_frame, self._guard('odom')
+        )
         centre, size = window.extent(drawing.shapes, pose_rows(model.robot, self._q)[None])
         self.server.scene.reset()
         names = [body.name for body in model.robot.bodies]
@@ -84,30 +91,20 @@ class LiveView(ClockFromZero):
         self.server.gui.set_panel_label(model.robot.name)
         self._changed = True
 
+    def _guard(self, name: str) -> InputMonitor:
+        """Return what says once of each kind why a message is not shown."""
+        tell = self.get_logger().warning
+        return InputMonitor(name, math.inf, now=lambda: 0, tell=tell)
+
     def _on_joints(self, message: JointState) -> None:
-        if self.scene is None:
-            return
-        try:
-            source, target = self._joints.present(message.name)
-            values = field_values(
-                'joint_states', 'position', message.position, message.name, source
-            )
-        except RejectedInput as rejection:
-            self._tell(rejection)
-            return
-        self._q[self._model.q_index(self._model.joints)[target]] = values
-        self._changed = True
+        if self.scene is not None and self._joints.take(message):
+            self._q[self._joint_q] = self._joints.values['position']
+            self._changed = True
 
     def _on_odometry(self, message: Odometry) -> None:
-        if self.scene is None or not self._model.mobile:
-            return
-        try:
-            pose, twist = read_odometry(message, base_frame(self.parameters))
-        except RejectedInput as rejection:
-            self._tell(rejection)
-            return
-        self._q[:3] = self._model.child_frame.root_state(pose, twist)[0]
-        self._changed = True
+        if self.scene is not None and self._model.mobile and self._odom.take(message):
+            self._q[:3] = self._odom.q
+            self._changed = True
 
     def _on_forces(self, message: JointState) -> None:
         if len(message.effort) == len(message.name) and np.isfinite(message.effort).all():
@@ -118,12 +115,6 @@ class LiveView(ClockFromZero):
         self._events += [f'{stamp:.4f} s: {status.name}' for status in message.status]
         del self._events[: -window.NEWEST_EVENTS]
         self._changed = True
-
-    def _tell(self, rejection: RejectedInput) -> None:
-        """Say once of each kind why a message is not shown."""
-        if rejection.kind not in self._told:
-            self._told.add(rejection.kind)
-            self.get_logger().warning(str(rejection))
 
     def show(self) -> None:
         """Draw what came since the last call."""

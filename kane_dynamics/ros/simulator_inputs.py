@@ -192,8 +192,7 @@ class SimulatorInputs:
         status = input_status(self._inputs.get('wrench'))
         if self._plant is None:
             return status
-        links = {'acting on': ' '.join(self._plant.pushed) or '-'}
-        return Status(status.level, status.message, {**status.values, **links})
+        return status.plus({'acting on': ' '.join(self._plant.pushed) or '-'})
 
     def _device_status(self) -> Status:
         if not self._parameters().device_link:

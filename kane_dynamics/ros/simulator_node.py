@@ -207,9 +207,7 @@ class SimulatorNode(SimulationLoop):
     # diagnostics
 
     def _model_status(self) -> Status:
-        status = self.host.status()
-        values = {**status.values, **self._payloads.in_words()}
-        return Status(status.level, status.message, values)
+        return self.host.status().plus(self._payloads.in_words())
 
     def _command_status(self) -> Status:
         return input_status(self._commands)

@@ -23,8 +23,9 @@ TARGETS = ('wrench', 'pose', 'twist')
 class WrenchControlNode(EffortNode):
     """Publishes the efforts that push, yield or move as the targets say, or hold the frame."""
 
+    _controller: WrenchController | None
+
     def __init__(self, name: str = 'kane_wrench_control', **options: Any) -> None:
-        self._controller: WrenchController | None = None
         super().__init__(name, **options)
 
     # model and parameters
@@ -33,11 +34,6 @@ class WrenchControlNode(EffortNode):
         """Make what depends on the robot: the law, its limits, the inputs of the targets."""
         controller = WrenchController(dynamics, self.parameters, self.new_guard)
         return controller, controller.inputs
-
-    def take(self, dynamics: Dynamics, prepared: WrenchController) -> None:
-        """Use the controller of a new model."""
-        self._controller = prepared
-        self.use_motors(dynamics)
 
     def parameters_changed(self) -> None:
         """Take over changed gains."""
@@ -55,11 +51,6 @@ class WrenchControlNode(EffortNode):
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and targets."""
         return self._controller.effort(q, v) if self._controller is not None else None
-
-    def halt(self) -> None:
-        """Forget posture and place: no effort is out."""
-        if self._controller is not None:
-            self._controller.halt()
 
     # diagnostics
 

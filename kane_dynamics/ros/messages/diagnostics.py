@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -26,6 +26,10 @@ class Status:
     level: bytes
     message: str
     values: Mapping[str, object] = field(default_factory=dict)
+
+    def plus(self, values: Mapping[str, object]) -> Status:
+        """Return the status with further values."""
+        return replace(self, values={**self.values, **values})
 
 
 def input_status(source: Input | None) -> Status:
