@@ -14,20 +14,18 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.ros.launch.controller_launching import (
+from kane_dynamics.ros.launching import (
     ALL_JOINTS,
+    SWITCH,
+    argument,
     choices,
+    config_file,
     controlled_robot,
     effort_filler,
     effort_source,
-    spawner,
-)
-from kane_dynamics.ros.launch.launching import (
-    SWITCH,
-    argument,
-    config_file,
     end_all,
     end_failed,
+    spawner,
 )
 from launch import LaunchDescription
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start kane_governor between a planner and the driver of a base."""
 
-from kane_dynamics.ros.launch.launching import one_node_launch
+from kane_dynamics.ros.launching import one_node_launch
 
 
 def generate_launch_description():

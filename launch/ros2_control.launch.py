@@ -11,22 +11,20 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from kane_dynamics.ros.launch.controller_launching import (
+from kane_dynamics.ros.launching import (
     ALL_JOINTS,
+    argument,
     choices,
+    config_file,
     controlled_robot,
     controller_joints,
     controllers_file,
+    dynamics_node,
     effort_filler,
     effort_source,
-    spawner,
-)
-from kane_dynamics.ros.launch.launching import (
-    argument,
-    config_file,
-    dynamics_node,
     end_all,
     robot_parameters,
+    spawner,
 )
 from launch import LaunchDescription
 

@@ -6,7 +6,7 @@ from launch.conditions import IfCondition
 from launch.substitutions import EqualsSubstitution, LaunchConfiguration, NotEqualsSubstitution
 from launch_ros.parameter_descriptions import ParameterValue
 
-from kane_dynamics.ros.launch.launching import (
+from kane_dynamics.ros.launching import (
     PRESETS,
     SWITCH,
     argument,

@@ -29,7 +29,7 @@ NAMES = {
     'launch_ros.parameter_descriptions': ('ParameterFile', 'ParameterValue'),
     'launch_ros.substitutions': ('FindPackageShare',),
 }
-LAUNCHING = 'kane_dynamics.ros.launch.launching', 'kane_dynamics.ros.launch.controller_launching'
+LAUNCHING = 'kane_dynamics.ros.launching', 'kane_dynamics.ros.launching'
 
 
 class Recorded:

@@ -280,7 +280,7 @@ def test_a_table_has_the_parameters_of_its_file_after_those_it_includes():
 def test_a_file_with_something_unknown_is_refused(entry, why, monkeypatch):
     leaf = {'type': 'double', 'default_value': 0.0, 'description': 'A length.', **entry}
     text = yaml.safe_dump({'description': 'It.', 'gravity': {'x': leaf}})
-    monkeypatch.setattr(Path, 'read_text', lambda *_, **__: text)
+    monkeypatch.setattr(Path, 'read_bytes', lambda _: text.encode())
     with pytest.raises((ValueError, TypeError), match=why):
         table.__wrapped__('gravity')
 
