@@ -10,10 +10,10 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.analysis.tracking import FEEDFORWARD
 from kane_dynamics.analysis.wheel_forces import picture_of
+from kane_dynamics.control.effort_controller import Gains, tracking_efforts
 from kane_dynamics.control.effort_law import EffortLaw, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
-from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.demo.motion import DemoMotion, demo_motion
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot_config.parameters.tables import RobotParameters

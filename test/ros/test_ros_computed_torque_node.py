@@ -21,11 +21,11 @@ from std_srvs.srv import SetBool
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.tracking import PASSIVE
+from kane_dynamics.control.effort_controller import Gains, tracking_efforts
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
-from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.input_monitor import InputMonitor
 

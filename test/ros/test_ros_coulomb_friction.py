@@ -11,11 +11,11 @@ pytest.importorskip('mujoco', reason='the extra "oracle" is not installed')
 import mujoco
 
 from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
+from kane_dynamics.control.effort_controller import Gains, tracking_efforts
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.task_space_controller import FrameTorqueController
-from kane_dynamics.control.tracking_law import Gains, tracking_efforts
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.robot_config.robot_source import build_model

@@ -31,8 +31,7 @@ from kane_dynamics.control.state_inputs import OdometryInput
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.messages.planar_frame import PlanarFrame
-from kane_dynamics.plant.plant import Plant
-from kane_dynamics.plant.velocity_drives import VelocityDrives
+from kane_dynamics.plant.plant import Plant, VelocityDrives
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import (
     InverseDynamicsParameters,
