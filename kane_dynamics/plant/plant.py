@@ -30,10 +30,10 @@ class VelocityDrives(EventInput):
     """
     The drives of one base under velocity commands.
 
-    Wheels that are steered turn together towards the command, at a limited rate, and the base moves
-    as far as they allow (`WheeledBase.steer_towards`). A drive pulls its base with an effort in
-    proportion to what is lacking of the commanded speed; the part of the speed itself is damping of
-    the model, which integrators treat so that it cannot diverge, however stiff the drive is.
+    Wheels that are steered turn together towards the command, at a limited rate, and the base
+    moves as far as they allow (`WheeledBase.steer_towards`). A drive pulls its base with an effort
+    in proportion to what is lacking of the commanded speed; the part of the speed itself is
+    damping of the model, which integrators treat so that it cannot diverge, however stiff it is.
     """
 
     def __init__(self, model: RobotModel, parameters: SimulatorParameters) -> None:
