@@ -26,7 +26,7 @@ from kane_dynamics.ros.messages.contact_messages import (
     wrench_message,
 )
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.qos import STATE
+from kane_dynamics.ros.messages.qos import STATE
 from kane_dynamics.typing import Floats
 
 

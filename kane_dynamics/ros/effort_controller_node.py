@@ -26,7 +26,7 @@ from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status, instead, steering_status
-from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.ros.messages.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
 
 GAINS = {

@@ -21,7 +21,7 @@ from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.ros.messages.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
 
 BRAKING_PERIOD = 0.02

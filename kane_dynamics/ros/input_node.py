@@ -29,7 +29,7 @@ from kane_dynamics.robot_config.parameters.tables import (
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, Status, input_status
-from kane_dynamics.ros.qos import ALL_PARTS, LATEST
+from kane_dynamics.ros.messages.qos import ALL_PARTS, LATEST
 from kane_dynamics.ros.runtime import ClockFromZero
 from kane_dynamics.typing import Floats
 

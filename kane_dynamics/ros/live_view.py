@@ -24,7 +24,7 @@ from kane_dynamics.messages.input_monitor import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
-from kane_dynamics.ros.qos import LATEST
+from kane_dynamics.ros.messages.qos import LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.ros.runtime import WALL, ClockFromZero, run
 from kane_dynamics.view import window

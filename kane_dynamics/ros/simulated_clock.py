@@ -11,7 +11,7 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
 from kane_dynamics.messages.conversions import set_stamp
-from kane_dynamics.ros.qos import STATE
+from kane_dynamics.ros.messages.qos import STATE
 
 TOPIC = '/clock'
 UNKNOWN = '_UNKNOWN_'  # part of the name of a node of which only the topics are known yet

@@ -25,7 +25,7 @@ from kane_dynamics.robot.robot import WORLD
 from kane_dynamics.robot.state import as_pose
 from kane_dynamics.robot_config.parameters.tables import DeviceParameters, SimulatorParameters
 from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
-from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.ros.messages.qos import COMMAND, STATE
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
 from kane_dynamics.typing import Floats
 

@@ -27,7 +27,7 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.ros.action_proxy import ActionProxy, Responses
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.messages.qos import COMMAND
 from kane_dynamics.ros.runtime import WALL, try_import
 from kane_dynamics.typing import Floats
 

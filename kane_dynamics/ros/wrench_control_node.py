@@ -14,7 +14,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.ros.effort_node import EffortNode
 from kane_dynamics.ros.messages.diagnostics import ERROR, OK, Status, instead
-from kane_dynamics.ros.qos import COMMAND
+from kane_dynamics.ros.messages.qos import COMMAND
 from kane_dynamics.typing import Floats
 
 TARGETS = ('wrench', 'pose', 'twist')

@@ -18,7 +18,7 @@ from std_msgs.msg import Float64, Float64MultiArray
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.ros.qos import COMMAND, STATE
+from kane_dynamics.ros.messages.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
 
 

@@ -19,7 +19,7 @@ from kane_dynamics.messages.planar_frame import fill_odometry
 from kane_dynamics.plant.plant import Noise, Plant, Readings
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import base_frame
-from kane_dynamics.ros.qos import LATCHED, STATE
+from kane_dynamics.ros.messages.qos import LATCHED, STATE
 from kane_dynamics.ros.runtime import TFMessage
 
 
