@@ -38,14 +38,14 @@ class TwistTrajectory:
         shift: float = 0.0,
     ) -> None:
         self._frame, self._motion, self._turned = frame, motion, turned
-        self._shift = shift  # from the time of a caller to its own, at whose zero it begins
+        self._shift = shift  # from the time of a caller to its elapsed, at whose zero it begins
         self._start = np.array(start[:3], dtype=float)
 
     def at(self, time: float) -> tuple[Floats, Floats, Floats]:
         """Return x, y, yaw of the root link and their derivatives at a time [s], (3,) each."""
-        own = max(time + self._shift, 0.0)
-        motion, q = self._motion(own), self._start.copy()
-        q[2] += self._turned(own)
+        elapsed = max(time + self._shift, 0.0)
+        motion, q = self._motion(elapsed), self._start.copy()
+        q[2] += self._turned(elapsed)
         v = self._frame.root_velocity(q, motion.twist)
         return q, v, self._frame.root_acceleration(q, v, motion.acceleration)
 
