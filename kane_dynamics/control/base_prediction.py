@@ -38,9 +38,7 @@ class TwistTrajectory:
         shift: float = 0.0,
     ) -> None:
         self._frame, self._motion, self._turned = frame, motion, turned
-        self._shift = (
-            shift  # from the time of a caller to that of the plan, at whose zero it begins
-        )
+        self._shift = shift  # from the time of a caller to that of the plan
         self._start = np.array(start[:3], dtype=float)
 
     def at(self, time: float) -> tuple[Floats, Floats, Floats]:
