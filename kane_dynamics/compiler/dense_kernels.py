@@ -23,7 +23,8 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes, mass_pairs
-from kane_dynamics.compiler.graphs.trace import Tracer, column, spec, symbols
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
 from kane_dynamics.compiler.llvm.module import Spec

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.compiler.graphs.trace import Tracer, column, function_graph, matrix
+from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
+from kane_dynamics.compiler.graphs.traced_state import column, matrix
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError

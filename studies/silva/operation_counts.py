@@ -25,7 +25,7 @@ from kane_dynamics.algorithms.mass_matrix import (
     gauss_mass_matrix,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.compiler.graphs.trace import column, matrix, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, matrix, symbols
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.robot import Robot
 

@@ -9,6 +9,7 @@ from support.machines import planar_2r
 from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.graphs.step_graphs import impulse, place, project
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 
 # recursions from body to body; the rest is traced in the frames as given
@@ -18,9 +19,9 @@ CANONICAL = (
     function_graph('gravity_force'),
     function_graph('mass_matrix'),
     Tracer.forward_dynamics,
-    Tracer.impulse,
-    Tracer.place,
-    Tracer.project,
+    impulse,
+    place,
+    project,
 )
 ARITHMETIC = {ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_SQ, ca.OP_TWICE, ca.OP_INV}
 

@@ -13,17 +13,9 @@ from support.trees import BASES, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs.trace import (
-    DERIVATIVE_GRAPHS,
-    GRAPHS,
-    STEP_GRAPHS,
-    Tracer,
-    column,
-    function_graph,
-    matrix,
-    spec,
-    symbols,
-)
+from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
+from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, Tracer, function_graph
+from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec, symbols
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec

@@ -35,7 +35,7 @@ from kane_dynamics.algorithms.articulated_body import (
     outward_step,
 )
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
-from kane_dynamics.compiler.graphs.trace import column, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.loop_spec import GroupCode, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA

@@ -6,7 +6,8 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.compiler.graphs.trace import Tracer, column, matrix
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.traced_state import column, matrix
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.formulations.gauss import gibbs
 from kane_dynamics.formulations.lagrange import (

@@ -21,7 +21,9 @@ from kane_dynamics.algorithms.traced_inverse_solve import (
     REACHED_IN_SINGLE,
     TracedInverseSolve,
 )
-from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
+from kane_dynamics.compiler.graphs.step_graphs import nearest_speeds
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.traced_state import column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.robot import WORLD
 
@@ -31,7 +33,7 @@ Names = tuple[str, ...]
 def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
     """Trace speeds with A v = b0."""
     if known is None:
-        nearest = tracer.nearest_speeds()
+        nearest = nearest_speeds(tracer)
         v, rcond = nearest.x, nearest.rcond
     else:
         b0 = list(tracer.state_rows.velocity)

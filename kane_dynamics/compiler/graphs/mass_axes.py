@@ -18,7 +18,7 @@ from kane_dynamics.compiler.graphs.body_groups import (
     own_symbols,
     symmetric_rows,
 )
-from kane_dynamics.compiler.graphs.trace import symbols
+from kane_dynamics.compiler.graphs.traced_state import symbols
 from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, TreePass
 from kane_dynamics.robot.robot import WORLD, Robot
 

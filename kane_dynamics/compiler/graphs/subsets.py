@@ -15,7 +15,8 @@ from kane_dynamics.algebra.scalars import is_zero, where
 from kane_dynamics.algorithms.constrained_solve import LockRow, Solved, solve_with_locked_speeds
 from kane_dynamics.algorithms.row_elimination import SparseRows, residuals, sparse_rows
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
-from kane_dynamics.compiler.graphs.trace import Tracer, column, symbols
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.graphs.traced_state import column, symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.robot.robot import Robot
@@ -75,7 +76,7 @@ class SwitchedTracer(Tracer):
 
     def look(self) -> KernelSpec:
         """Trace Phi and A v - b0 of all rows, also of those that are off, and lambda."""
-        plain, solved = self._plain, self._solution
+        plain, solved = self._plain, self.solution
         phi = [0.0 if x is None else x for x in plain.positions]
         rates = residuals(sparse_rows(plain.matrix), self.v, plain.velocity)
         both = column([*phi, *rates, *solved.multipliers])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.tracing import traced_values
-from kane_dynamics.compiler.graphs.trace import column, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, symbols
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates

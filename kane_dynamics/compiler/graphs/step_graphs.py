@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of time steps: speeds after forces and constraints, projections, and their checks."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algorithms.constrained_solve import (
+    ConstrainedSystem,
+    Solved,
+    better_conditioned,
+)
+from kane_dynamics.algorithms.friction import implicit_drag
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
+from kane_dynamics.algorithms.row_elimination import residuals
+from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
+from kane_dynamics.compiler.graphs.trace import Graph, Tracer
+from kane_dynamics.compiler.graphs.traced_state import WELL_CONDITIONED, column, symbols
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.constraints.row_selection import TAKEN
+from kane_dynamics.robot.motion import integrate_coordinates
+from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
+from kane_dynamics.simulation.step_checks import (
+    crossing_determinant,
+    excess_gap,
+    excess_jump,
+    forecast,
+)
+
+
+def impulse(tracer: Tracer) -> KernelSpec:
+    """Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h))."""
+    h = ca.SX.sym('h')
+    drag = implicit_drag(tracer.robot, tracer.a, STICTION_SPEED)
+    momentum = symmetric_product(tracer.mass, tracer.v)
+    bias = tracer.tree_effort(tracer.a)
+    force = [p + h * (u - c) for p, u, c in zip(momentum, tracer.tau, bias, strict=True)]
+    rows = tracer.rows(tracer.q, tracer.a, tracer.t)
+    damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(tracer.mass)]
+    solved = ConstrainedSystem(factor_tree(damped), tracer.system(rows)).solve(
+        force, list(rows.velocity_after(tracer.v, h)), (tracer.a, list(rows.velocity))
+    )
+    inputs = [tracer.q, tracer.v, tracer.a, tracer.tau, [tracer.t, h]]
+    shapes = [(tracer.robot.nv,)]
+    return tracer.spec('impulse', inputs, [column(solved.x)], shapes, ca.SX(solved.rcond))
+
+
+def kick(tracer: Tracer) -> KernelSpec:
+    """Trace speeds h after v across a middle place: (q, v, tau, (t, h))."""
+    h = ca.SX.sym('h')
+    drag = implicit_drag(tracer.robot, tracer.v, STICTION_SPEED)
+    momentum = symmetric_product(tracer.mass, tracer.v)
+    damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(tracer.mass)]
+    rows, middle = tracer.rows(tracer.q, tracer.v, tracer.t), tracer.v
+    system = ConstrainedSystem(factor_tree(damped), tracer.system(rows))
+    for turn in range(1, KICKS + 1):
+        bias = tracer.tree_effort(middle)
+        force = [p + h * (u - c) for p, u, c in zip(momentum, tracer.tau, bias, strict=True)]
+        rows = tracer.rows(tracer.q, middle, tracer.t)
+        last = turn == KICKS
+        speeds = (middle, list(rows.velocity)) if last else None
+        target = list(rows.velocity_across(tracer.v, h))
+        solved = system.solve(force, target, speeds, watch=last)
+        middle = [0.5 * (x + y) for x, y in zip(tracer.v, solved.x, strict=True)]
+    inputs = [tracer.q, tracer.v, tracer.tau, [tracer.t, h]]
+    shapes = [(tracer.robot.nv,)]
+    return tracer.spec('kick', inputs, [column(solved.x)], shapes, ca.SX(solved.rcond))
+
+
+def balance(tracer: Tracer) -> KernelSpec:
+    """Trace whether the states (q, v) x 3 and h of a midpoint step keep the energy."""
+    sizes = [tracer.robot.nq, tracer.robot.nv] * 3
+    states = [symbols(f'state{k}_', size) for k, size in enumerate(sizes)]
+    start, middle, end = zip(states[::2], states[1::2], strict=True)
+    h = ca.SX.sym('h')
+    _, excess = excess_gap(tracer.robot, start, middle, end, h)
+    return tracer.spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
+
+
+def jump(tracer: Tracer) -> KernelSpec:
+    """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
+    h = ca.SX.sym('h')
+    excess = excess_jump(
+        lambda x: symmetric_product(tracer.mass, x),
+        tracer.v,
+        forecast(tracer.v, tracer.solution.x, h),
+        tracer.a,
+    )
+    inputs = [tracer.q, tracer.v, tracer.a, tracer.tau, [tracer.t, h]]
+    rcond = where(ca.SX(excess) > 0.0, 0.0, ca.SX(tracer.solution.rcond))
+    return tracer.spec('jump', inputs, [], [], rcond)
+
+
+def place(tracer: Tracer) -> KernelSpec:
+    """Trace one Newton step of the coordinates onto the holonomic rows."""
+    violation = [-x for x in tracer.violation]
+    system = tracer.system(tracer.state_rows, holonomic=True)
+    solved = tracer.solve(tracer.at_rest, system, violation, holonomic=True, watch=False)
+    q = integrate_coordinates(tracer.robot, tracer.q, solved.x, 1.0)
+    inputs, rcond = [tracer.q, [tracer.t]], ca.SX(solved.rcond)
+    return tracer.spec('place', inputs, [column(q)], [(tracer.robot.nq,)], rcond)
+
+
+def crossing(tracer: Tracer) -> KernelSpec:
+    """Trace whether no singular state lies between (q, q', (t, t')); see `crossing`."""
+    ends, times = (tracer.q, symbols('end', tracer.robot.nq)), symbols('t', 2)
+    rcond = WELL_CONDITIONED
+    if tracer.plan.certain:
+        systems = [
+            tracer.system(tracer.rows(q, tracer.at_rest, t), holonomic=True)
+            for q, t in zip(ends, times, strict=True)
+        ]
+        rcond = ca.SX(0.0)
+        for order in (choice.order for choice in systems[0].choices):
+            before, after = ([system.rows[k] for k in order] for system in systems)
+            rcond = where(ca.SX(crossing_determinant(before, after)) < 0.0, rcond, 1.0)
+    return tracer.spec('crossing', [*ends, times], [], [], rcond)
+
+
+def project(tracer: Tracer) -> KernelSpec:
+    """Trace the speeds onto the rows, and the rank; ill where the coordinates are off them."""
+    solved = nearest_speeds(tracer)
+    rcond = solved.rcond
+    for k, phi in tracer.holonomic.items():  # as `algorithms.projection` ends
+        limit = where(ca.SX(solved.dropped[k]) > 0.0, TAKEN, POSITION_TOLERANCE)
+        rcond = where(ca.fabs(ca.SX(phi)) > limit, 0.0, rcond)
+    inputs = [tracer.q, tracer.v, [tracer.t]]
+    outputs, shapes = [column(solved.x), column([solved.rank])], [(tracer.robot.nv,), (1,)]
+    return tracer.spec('project', inputs, outputs, shapes, ca.SX(rcond))
+
+
+def nearest_speeds(tracer: Tracer) -> Solved:
+    """Return the speeds on the rows that are nearest to v in the metric of M, as x."""
+    system, b0 = tracer.system(tracer.state_rows), list(tracer.state_rows.velocity)
+    gap = [-x for x in residuals(system.rows, tracer.v, b0)]
+    solutions = []
+    for rows in system.choices:
+        solved = tracer.solve(tracer.at_rest, rows, gap, watch=False)
+        v = [a + b for a, b in zip(tracer.v, solved.x, strict=True)]
+        solutions.append(solved._replace(x=v, rcond=solved.rcond_of_speeds(v, b0)))
+    return better_conditioned(solutions)
+
+
+STEP_GRAPHS: tuple[Graph, ...] = (
+    Tracer.acceleration,
+    impulse,
+    kick,
+    balance,
+    jump,
+    place,
+    crossing,
+    project,
+)
