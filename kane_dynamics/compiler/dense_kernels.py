@@ -23,6 +23,7 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes, mass_pairs
+from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
@@ -224,8 +225,9 @@ def loop_callees(tracer: Tracer, loops: LoopTracer, used: Collection[str]) -> di
     if solved_by_loops(tracer.robot, tracer.constraints):
         solvers = loops.acceleration, loops.impulse, loops.kick
         made |= {solver.__name__: solver for solver in solvers}
-    others = loops.moving_effort, loops.kinetic_energy, loops.potential_energy, tracer.crossing
+    others = loops.moving_effort, loops.kinetic_energy, loops.potential_energy
     made |= {graph.__name__: graph for graph in (*others, balance)}
+    made['crossing'] = partial(crossing, tracer)
     return {name: graph() for name, graph in made.items() if name in used}
 
 
