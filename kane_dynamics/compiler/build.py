@@ -21,19 +21,13 @@ from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
-from kane_dynamics.compiler.graphs.formulations import METHOD_GRAPHS
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
 from kane_dynamics.compiler.graphs.subsets import SwitchedTracer
-from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, Tracer
+from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, METHOD_GRAPHS, Tracer
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall
 from kane_dynamics.compiler.llvm.module import Spec
-from kane_dynamics.compiler.llvm.native import (
-    Processor,
-    kernel_ir,
-    start_compiling,
-    vector_lanes,
-)
+from kane_dynamics.compiler.llvm.native import Processor, kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.recipe import Kernels, Recipe

@@ -19,12 +19,7 @@ from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Kernels
 from kane_dynamics.compiler.steps.time_loops import one_step
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import (
-    CompiledSubset,
-    ConstraintSubsetDynamics,
-    Dynamics,
-    RowsFunction,
-)
+from kane_dynamics.dynamics import CompiledSubset, ConstraintSubsetDynamics, Dynamics, RowsFunction
 from kane_dynamics.robot.checks import as_nonnegative, as_positive, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds

@@ -37,7 +37,6 @@ MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and
 MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
 Symbols = tuple[Any, ...]
 Matrix = Any  # of SymPy
-_TEXT = 'kane_dynamics.symbolic.text'
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +151,7 @@ class EquationsOfMotion:
         Equations of motion, then A v = b_0 and A vdot = b of each constraint row, then dq/dt where
         it is not v.
         """
-        return str(_with_sympy(_TEXT).as_text(self, _checked_digits(digits)))
+        return str(_with_sympy().as_text(self, _checked_digits(digits)))
 
     def latex(self, digits: int = 6) -> str:
         r"""
@@ -161,11 +160,11 @@ class EquationsOfMotion:
         Symbols are numbered, :math:`q_1, v_1, \dot v_1, \tau_1, \lambda_1`; comments before it
         say which number has which name.
         """
-        return str(_with_sympy(_TEXT).as_latex(self, _checked_digits(digits)))
+        return str(_with_sympy().as_latex(self, _checked_digits(digits)))
 
     def source(self) -> str:
         """Return Python source that makes the symbols and matrices again, with all digits."""
-        return str(_with_sympy(_TEXT).as_source(self, QUANTITIES))
+        return str(_with_sympy().as_source(self, QUANTITIES))
 
 
 QUANTITIES = tuple(field.name for field in fields(EquationsOfMotion) if field.type == 'Matrix')
@@ -276,7 +275,7 @@ def _checked_digits(digits: int) -> int:
     return digits
 
 
-def _with_sympy(module: str) -> Any:
+def _with_sympy(module: str = 'kane_dynamics.symbolic.text') -> Any:
     """Return SymPy, or a module of this folder that needs it."""
     try:
         import_module('sympy')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of dynamics under constraints, and of the functions of the table."""
+"""Graphs of dynamics under constraints, of the functions of the table and of formulations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algorithms.row_elimination import (
-    residuals,
-    sparse_rows,
-    transpose_product,
-)
-from kane_dynamics.algorithms.sparse_ldl import (
-    inertia_bounds,
-    loses_precision,
-)
+from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows, transpose_product
+from kane_dynamics.algorithms.sparse_ldl import inertia_bounds, loses_precision
 from kane_dynamics.compiler.graphs.traced_state import (
     Symbols,
     TracedState,
@@ -28,6 +21,12 @@ from kane_dynamics.compiler.graphs.traced_state import (
 )
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, Function
+from kane_dynamics.formulations.gauss import gibbs
+from kane_dynamics.formulations.lagrange import (
+    lagrange_jacobians,
+    mass_of_bodies,
+    velocity_force_of_bodies,
+)
 from kane_dynamics.robot.motion import coordinate_rates
 
 SOLVED = 'acceleration'  # what has a graph of its own, for it solves
@@ -139,6 +138,27 @@ class Tracer(TracedState):
         return ca.SX(loses_precision(self.solution.x, self._factor.pivots, sizes, parts))
 
 
+def gibbs_gradient(tracer: Tracer) -> KernelSpec:
+    """Trace dS/da, the derivative of the Gibbs-Appell function (54)."""
+    q, v, a = tracer.q, tracer.v, tracer.a
+    S = ca.SX(gibbs(tracer.robot, q, v, a))
+    gradient = ca.densify(ca.gradient(S, column(a)))
+    return tracer.spec('gibbs_gradient', [q, v, a], [gradient], [(tracer.robot.nv,)])
+
+
+def lagrange_terms(tracer: Tracer) -> KernelSpec:
+    """Trace Parsa's J_i, one below the other, M and h (26), (39)."""
+    robot, q, v, nv = tracer.robot, tracer.q, tracer.v, tracer.robot.nv
+    bodies = lagrange_jacobians(robot, q, v)
+    stack = np.vstack([body.jacobian for body in bodies])
+    outputs = [
+        matrix(stack, nv),
+        matrix(mass_of_bodies(robot, bodies), nv),
+        column(velocity_force_of_bodies(robot, bodies, v)),
+    ]
+    return tracer.spec('lagrange_terms', [q, v], outputs, [stack.shape, (nv, nv), (nv,)])
+
+
 @cache
 def function_graph(name: str) -> Graph:
     """Return what traces a function of the table."""
@@ -161,3 +181,4 @@ GRAPHS: tuple[Graph, ...] = (
     Tracer.motion,
 )
 DERIVATIVE_GRAPHS: tuple[Callable[[Tracer], KernelSpec], ...] = (Tracer.balance_derivatives,)
+METHOD_GRAPHS: tuple[Graph, ...] = (gibbs_gradient, lagrange_terms)

@@ -23,10 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
-from kane_dynamics.algorithms.constrained_solve import (
-    ConstrainedSystem,
-    Solved,
-)
+from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.kinematics import (
     body_poses,
@@ -37,14 +34,8 @@ from kane_dynamics.algorithms.kinematics import (
 from kane_dynamics.algorithms.mass_matrix import LowerTriangle, composite_mass_matrix
 from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
-from kane_dynamics.algorithms.row_elimination import (
-    SparseRows,
-    sparse_rows,
-)
-from kane_dynamics.algorithms.sparse_ldl import (
-    TreeFactor,
-    factor_tree,
-)
+from kane_dynamics.algorithms.row_elimination import SparseRows, sparse_rows
+from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree
 from kane_dynamics.compiler.graphs.row_plan import RowPlan, row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.parameters import with_symbols

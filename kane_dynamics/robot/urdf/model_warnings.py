@@ -24,13 +24,7 @@ from kane_dynamics.robot.body import WORLD
 from kane_dynamics.robot.motion import integrate_coordinates, joint_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.joints import ONE_DOF, LinkMass, has_range
-from kane_dynamics.robot.urdf.records import (
-    UrdfJoint,
-    UrdfLimit,
-    UrdfLink,
-    UrdfModel,
-    UrdfOrigin,
-)
+from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink, UrdfModel, UrdfOrigin
 
 TOLERANCE = 1e-4  # [rad]; four digits, 1.571, are off by 2e-4 and may be meant
 _TWELFTHS = {0, 3, 4, 6, 8, 9}  # of a half turn: multiples of pi/2, pi/3 and pi/4
