@@ -27,6 +27,12 @@ def shorten(x: object) -> str:
     x : object
         Any value.
 
+    Examples
+    --------
+    >>> from kane_dynamics.exceptions import shorten
+    >>> len(shorten('x' * 1000)) < 200
+    True
+
     """
     return ' '.join(_brief.repr(x).split())
 
@@ -41,6 +47,12 @@ def known_names(names: Iterable[str], name: object) -> str:
         Those that exist.
     name : object
         What was passed instead.
+
+    Examples
+    --------
+    >>> from kane_dynamics.exceptions import known_names
+    >>> known_names(['left_wheel', 'right_wheel'], 'left_weel')
+    "there are ['left_wheel', 'right_wheel']; did you mean 'left_wheel'?"
 
     """
     known = sorted(names)

@@ -100,6 +100,12 @@ def twist(angular: Quaternion, linear: Quaternion) -> DualQuaternion:
     angular, linear : quaternion
         omega [rad/s] and v [m/s], pure.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import pure, twist, vec6
+    >>> vec6(twist(pure([0, 0, 1.0]), pure([2.0, 0, 0])))
+    array([0., 0., 1., 2., 0., 0.])
+
     """
     return DualQuaternion(angular, linear)
 
@@ -112,6 +118,12 @@ def wrench(force: Quaternion, moment: Quaternion) -> DualQuaternion:
     ----------
     force, moment : quaternion
         f [N] and tau [N m], pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import pure, vec6, wrench
+    >>> vec6(wrench(pure([1.0, 0, 0]), pure([0, 0, 2.0])))  # force first
+    array([1., 0., 0., 0., 0., 2.])
 
     """
     return DualQuaternion(force, moment)
@@ -126,6 +138,12 @@ def twist_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion
     vector : array_like, shape (6,)
         (omega, v) [rad/s, m/s].
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import twist_from_vector, vec6
+    >>> vec6(twist_from_vector([0, 0, 1.0, 2.0, 0, 0]))
+    array([0., 0., 1., 2., 0., 0.])
+
     """
     return DualQuaternion(pure(vector[:3]), pure(vector[3:]))
 
@@ -139,6 +157,12 @@ def wrench_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternio
     vector : array_like, shape (6,)
         (tau, f) [N m, N].
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import vec6, wrench_from_vector
+    >>> vec6(wrench_from_vector([0, 0, 2.0, 1.0, 0, 0]))  # moment first; out comes force first
+    array([1., 0., 0., 0., 0., 2.])
+
     """
     return DualQuaternion(pure(vector[3:]), pure(vector[:3]))
 
@@ -151,6 +175,12 @@ def vec6(h: DualQuaternion) -> NDArray[Any]:
     ----------
     h : DualQuaternion
         Pure: its real parts are not read.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import twist_from_vector, vec6
+    >>> vec6(twist_from_vector([0, 0, 1.0, 2.0, 0, 0]))
+    array([0., 0., 1., 2., 0., 0.])
 
     """
     p, d = h.primary, h.dual
@@ -166,6 +196,13 @@ def vec8(h: DualQuaternion) -> NDArray[Any]:
     h : DualQuaternion
         Any.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import exp, twist_from_vector, vec8
+    >>> half_turn = exp(twist_from_vector([0, 0, np.pi / 2, 0, 0, 0]))
+    >>> np.allclose(vec8(half_turn), [0, 0, 0, 1, 0, 0, 0, 0])
+    True
+
     """
     return np.concatenate((vec4(h.primary), vec4(h.dual)))
 
@@ -179,6 +216,12 @@ def from_vec8(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
     vector : array_like, shape (8,)
         (w, x, y, z, w', x', y', z').
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import from_vec8, vec8
+    >>> vec8(from_vec8([1.0, 0, 0, 0, 0, 0.5, 0, 0]))
+    array([1. , 0. , 0. , 0. , 0. , 0.5, 0. , 0. ])
+
     """
     return DualQuaternion(make_quaternion(*vector[:4]), make_quaternion(*vector[4:]))
 
@@ -191,6 +234,13 @@ def dual_cross(a: DualQuaternion, b: DualQuaternion) -> DualQuaternion:
     ----------
     a, b : DualQuaternion
         Pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import dual_cross, twist_from_vector, vec6
+    >>> turn, slide = (twist_from_vector(x) for x in ([0, 0, 1.0, 0, 0, 0], [0, 0, 0, 1.0, 0, 0]))
+    >>> vec6(dual_cross(turn, slide))
+    array([0., 0., 0., 0., 1., 0.])
 
     """
     return DualQuaternion(
@@ -206,6 +256,13 @@ def power(a: DualQuaternion, b: DualQuaternion) -> Scalar:
     ----------
     a, b : DualQuaternion
         A wrench [N, N m] and a twist [rad/s, m/s], both pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import power, twist_from_vector, wrench_from_vector
+    >>> force, motion = [0, 0, 2.0, 3.0, 0, 0], [0, 0, 0.5, 4.0, 0, 0]
+    >>> float(power(wrench_from_vector(force), twist_from_vector(motion)))
+    13.0
 
     """
     return dot(a.primary, b.dual) + dot(a.dual, b.primary)

@@ -32,6 +32,12 @@ def quaternionic_tensor(matrix: NDArray[Any]) -> QuaternionicTensor:
     matrix : ndarray, shape (3, 3)
         Its rows become the quaternions.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import quaternionic_tensor, vec3
+    >>> [vec3(row) for row in quaternionic_tensor(np.diag([1.0, 2.0, 3.0]))]
+    [array([1., 0., 0.]), array([0., 2., 0.]), array([0., 0., 3.])]
+
     """
     i_x, i_y, i_z = (pure(row) for row in matrix)
     return i_x, i_y, i_z
@@ -47,6 +53,13 @@ def linear_map3(tensor: QuaternionicTensor, b: Quaternion) -> Quaternion:
         The rows of A, as of `quaternionic_tensor`.
     b : quaternion
         Pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import linear_map3, pure, quaternionic_tensor, vec3
+    >>> tensor = quaternionic_tensor(np.diag([1.0, 2.0, 3.0]))
+    >>> vec3(linear_map3(tensor, pure([1.0, 1.0, 1.0])))
+    array([1., 2., 3.])
 
     """
     a_x, a_y, a_z = tensor

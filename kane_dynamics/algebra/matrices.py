@@ -37,6 +37,12 @@ def skew(a: NDArray[Any]) -> NDArray[Any]:
     a : ndarray, shape (3,)
         Any vector.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import skew
+    >>> skew([1.0, 2.0, 3.0]) @ [0.0, 0.0, 1.0]
+    array([ 2., -1.,  0.])
+
     """
     x, y, z = a
     return matrix_of(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))

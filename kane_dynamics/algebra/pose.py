@@ -57,6 +57,12 @@ class Pose:
     translation : quaternion
         Pure quaternion of p_AB^A [m]: the origin of B, in A.
 
+    Examples
+    --------
+    >>> pose = kd.Pose.shift([1.0, 0, 0]) * kd.Pose.shift([0, 2.0, 0])
+    >>> pose.position()
+    array([1., 2., 0.])
+
     """
 
     rotation: Quaternion
@@ -167,6 +173,13 @@ def exp(h: DualQuaternion) -> DualQuaternion:
     h : DualQuaternion
         Pure: half angle and half way along the axis.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import exp, log, twist_from_vector, vec6
+    >>> h = twist_from_vector([0.1, 0.2, 0.3, 1.0, 2.0, 3.0])
+    >>> np.allclose(vec6(log(exp(h))), vec6(h))
+    True
+
     """
     theta, d = h.primary, h.dual
     cosine, sinc, slope = _sinc_and_slope(dot(theta, theta))
@@ -198,6 +211,13 @@ def log(x: DualQuaternion) -> DualQuaternion:
     -----
     Inverts `exp` term by term: ``Re D = -sinc <theta, d>`` gives the component along the axis
     (sinc >= 2/pi on the whole range), then ``Im D = sinc d + c <theta, d> theta`` gives d.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import exp, log, twist_from_vector, vec6
+    >>> half_turn = exp(twist_from_vector([0, 0, np.pi / 4, 0, 0, 0]))  # a quarter turn about z
+    >>> np.allclose(vec6(log(half_turn)), [0, 0, np.pi / 4, 0, 0, 0])
+    True
 
     """
     p, d = x.primary, x.dual

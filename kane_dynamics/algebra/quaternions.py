@@ -98,6 +98,12 @@ def make_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Quaternion:
     w, x, y, z : scalar
         Floats, or traced scalars.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import make_quaternion
+    >>> make_quaternion(1.0, 0.0, 0.0, 0.0)
+    quaternion(1, 0, 0, 0)
+
     """
     if isinstance(w + x + y + z, REAL_NUMBER):
         return NumericQuaternion(w, x, y, z)
@@ -113,6 +119,12 @@ def pure(vector: Sequence[Scalar] | NDArray[Any]) -> Quaternion:
     vector : array_like, shape (3,)
         (x, y, z).
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import pure, vec3
+    >>> vec3(pure([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+
     """
     x, y, z = vector
     return make_quaternion(0.0, x, y, z)
@@ -127,6 +139,12 @@ def vec3(a: Quaternion) -> NDArray[Any]:
     a : quaternion
         Its real part is not read.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import pure, vec3
+    >>> vec3(pure([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+
     """
     return as_array((a.x, a.y, a.z))
 
@@ -139,6 +157,12 @@ def vec4(a: Quaternion) -> NDArray[Any]:
     ----------
     a : quaternion
         Any.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import make_quaternion, vec4
+    >>> vec4(make_quaternion(1.0, 0.0, 0.0, 0.0))
+    array([1., 0., 0., 0.])
 
     """
     return as_array((a.w, a.x, a.y, a.z))
@@ -172,6 +196,12 @@ def dot(a: Quaternion, b: Quaternion) -> Scalar:
     a, b : quaternion
         Pure.
 
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import dot, pure
+    >>> float(dot(pure([1.0, 2.0, 3.0]), pure([4.0, 5.0, 6.0])).real)
+    32.0
+
     """
     return a.x * b.x + a.y * b.y + a.z * b.z
 
@@ -184,6 +214,12 @@ def cross(a: Quaternion, b: Quaternion) -> Quaternion:
     ----------
     a, b : quaternion
         Pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import cross, pure, vec3
+    >>> vec3(cross(pure([1.0, 0.0, 0.0]), pure([0.0, 1.0, 0.0])))
+    array([0., 0., 1.])
 
     """
     if type(a) is type(b) is NumericQuaternion:
@@ -206,6 +242,13 @@ def rotate(r: Quaternion, a: Quaternion) -> Quaternion:
         Unit.
     a : quaternion
         Pure.
+
+    Examples
+    --------
+    >>> from kane_dynamics.algebra import make_quaternion, pure, rotate, vec3
+    >>> quarter = make_quaternion(np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # about z
+    >>> np.round(vec3(rotate(quarter, pure([1.0, 0.0, 0.0]))), 12)
+    array([0., 1., 0.])
 
     """
     if type(r) is type(a) is NumericQuaternion:

@@ -121,6 +121,13 @@ def forward_kinematics(
     InvalidInputError
         If a shape is wrong or a number is not finite.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> links = kd.forward_kinematics(robot, robot.neutral(), [1.0, 0.0])
+    >>> links.pose(robot.bodies[-1].name).position().shape
+    (3,)
+
     """
     zero = np.zeros(checked_robot(robot).nv)
     return Kinematics(

@@ -135,6 +135,14 @@ def contact_wrench(
     InvalidInputError
         If shapes do not fit, or the covariance is not positive definite.
 
+    Examples
+    --------
+    >>> from kane_dynamics.analysis.contacts import contact_wrench
+    >>> push = np.array([0.0, 0, 0, 1.0, 0, 0])  # 1 N along x
+    >>> J = np.random.default_rng(0).normal(size=(6, 8))
+    >>> np.allclose(contact_wrench(J, J.T @ push, np.eye(8)).wrench, push)
+    True
+
     """
     J, r = (
         checks.as_numbers('jacobian', jacobian),

@@ -129,6 +129,13 @@ def support_polygon(
         If there are less than three points, or they lie on one line, or not in a plane with this
         normal; or a shape is wrong or a number is not finite.
 
+    Examples
+    --------
+    >>> from kane_dynamics.analysis.support_polygon import support_polygon
+    >>> square = support_polygon([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0], [0, 0, 0]])
+    >>> len(square.corners)
+    4
+
     """
     rows, plane = _points(points), Plane(normal)
     n = np.array(plane.normal)

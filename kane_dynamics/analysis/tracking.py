@@ -48,6 +48,12 @@ def commanded_acceleration(
     stiffness, damping : ndarray, shape (k,)
         K_p [1/s^2], K_d [1/s].
 
+    Examples
+    --------
+    >>> from kane_dynamics.analysis.tracking import commanded_acceleration
+    >>> commanded_acceleration(np.zeros(1), np.array([0.1]), np.zeros(1), 100.0, 20.0)
+    array([10.])
+
     """
     return acceleration + damping * rate + stiffness * error
 
@@ -66,6 +72,12 @@ def reference_speeds(
         Wanted minus measured positions and speeds.
     slope : ndarray, shape (k,)
         Lambda [1/s].
+
+    Examples
+    --------
+    >>> from kane_dynamics.analysis.tracking import reference_speeds
+    >>> reference_speeds(np.zeros(1), np.zeros(1), np.array([0.1]), np.zeros(1), 5.0)
+    (array([0.5]), array([0.]))
 
     """
     return velocity + slope * error, acceleration + slope * rate

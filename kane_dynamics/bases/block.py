@@ -48,6 +48,14 @@ def wheeled_base(robot: Robot, block: Mapping[str, Any]) -> WheeledBase:
     ModelWarning
         As the builder.
 
+    Examples
+    --------
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> left, right = (f'wheel_{side}_joint' for side in ('left', 'right'))
+    >>> block = {'kind': 'differential', 'left': [left], 'right': [right]}
+    >>> kd.bases.wheeled_base(robot, block).kind
+    'differential'
+
     """
     checked_robot(robot)
     entries = dict(as_mapping('block', block))

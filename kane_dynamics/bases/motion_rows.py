@@ -56,6 +56,12 @@ class Wheel:
     driven : bool
         Whether a motor turns it.
 
+    Examples
+    --------
+    >>> wheel = kd.bases.Wheel('wheel_left_joint', 'rolling', 0.1)
+    >>> wheel.driven
+    True
+
     """
 
     joint: str

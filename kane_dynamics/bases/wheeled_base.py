@@ -59,6 +59,13 @@ class WheeledBase(RollingBase):
     InvalidInputError
         If the factor is not a number > 0.
 
+    Examples
+    --------
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> base = kd.bases.differential(robot, ['wheel_left_joint'], ['wheel_right_joint'])
+    >>> base.mobility(), base.driven
+    (2, ('wheel_left_joint', 'wheel_right_joint'))
+
     """
 
     def wheel_rates(

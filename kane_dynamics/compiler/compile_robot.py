@@ -138,6 +138,15 @@ def compile_robot(
     DeviceError
         If there is no graphics card, or what it needs is not installed.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> fast = kd.compile(robot)
+    >>> q, v, tau = np.zeros(2), np.zeros(2), np.ones(2)
+    >>> motion = kd.forward_dynamics(robot, q, v, tau)
+    >>> np.allclose(fast.acceleration(q, v, tau), motion.acceleration)
+    True
+
     """
     constraints = ConstraintSet.of(robot, constraints)
     names, loaded = checked_frames(robot, frames), checked_payload_frames(robot, payloads)

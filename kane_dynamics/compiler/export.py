@@ -60,6 +60,12 @@ def casadi_function(
     NameNotFoundError
         If there is no such function or frame.
 
+    Examples
+    --------
+    >>> f = kd.casadi_function(kd.serial_chain(2), 'mass_matrix')
+    >>> f.name()
+    'mass_matrix'
+
     """
     constraints = ConstraintSet.of(robot, constraints)
     graphs = {graph.__name__: graph for graph in (*GRAPHS, Tracer.constraint_rows)}

@@ -46,6 +46,14 @@ class ConstraintSet(Sequence[Constraint]):
     ConstraintError
         If one was built for a robot with other joints or another base.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> rows = C.ConstraintSet(robot, [C.no_side_slip(robot), C.lock(robot, 'arm_1_joint')])
+    >>> rows.labels
+    ('base/no_side_slip', 'arm_1_joint/lock')
+
     """
 
     robot: Robot

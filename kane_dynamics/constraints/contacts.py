@@ -57,6 +57,13 @@ class Plane:
     InvalidInputError
         If a number is not finite, or n is zero.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> ramp = C.Plane(normal=(-np.sin(0.1), 0, np.cos(0.1)))
+    >>> ramp.offset
+    0.0
+
     """
 
     normal: Any = (0.0, 0.0, 1.0)
@@ -202,6 +209,13 @@ def point_contact(
         If a number is not finite, or n is zero.
     ConstraintError
         If the frame is part of the world.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> C.point_contact(robot, 'base_link').labels
+    ('base_link/contact',)
 
     """
     frame, plane = moving_point(robot, link, point), Plane(normal, offset)

@@ -99,6 +99,13 @@ def contact(
     ConstraintError
         If `normal` is not one row, or `tangent` not one or two.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> C.contact(C.point_contact(robot, 'base_link'), friction=0.0).restitution
+    0.0
+
     """
     if len(checked_constraint('normal', normal).labels) != 1:
         raise ConstraintError(f'normal: need one row, got {list(normal.labels)}')
@@ -131,6 +138,13 @@ def traction(
     ConstraintError
         If `slip` is not one or two rows.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> C.traction(C.no_side_slip(robot), load=200.0, friction=0.5).load
+    200.0
+
     """
     checked_constraint('slip', slip)
     dynamic, static = _coefficients('slip', slip, friction, static_friction)
@@ -162,6 +176,13 @@ def point_slip(
     InvalidInputError
         If a number is not finite, or a direction is zero.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> C.point_slip(robot, 'base_link').labels
+    ('base_link/slip 0', 'base_link/slip 1')
+
     """
     frame, plane = moving_point(robot, link, point), Plane(normal)
     along = plane.directions() if direction is None else _in_plane(plane, direction)
@@ -192,6 +213,14 @@ def rolling_contact(
         If nothing lifts it: give its load, see `traction`.
     InvalidInputError
         If a number is out of range.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> wheel = C.rolling_wheel(robot, 'wheel_left_joint')
+    >>> C.rolling_contact(wheel, friction=0.8).restitution
+    0.0
 
     """
     if not hasattr(rolling, 'directions'):

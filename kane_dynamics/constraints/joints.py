@@ -65,6 +65,14 @@ def lock(robot: Robot, joint: str) -> JointRows:
     ConstraintError
         If the joint follows another (a mimic joint): lock its master.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.lock(robot, robot.joint_names[0])]
+    >>> float(kd.forward_dynamics(robot, [0, 0], [0, 0], [1, 1], rows).acceleration[0])
+    0.0
+
     """
     body = checked_robot(robot).body_of_joint(joint)
     if robot.bodies[body].mimic is not None:
@@ -100,6 +108,15 @@ def coupling(
     InvalidInputError
         If a number is not finite.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.coupling(robot, *robot.joint_names, ratio=2.0)]
+    >>> a = kd.forward_dynamics(robot, [0, 0], [0, 0], [1, 1], rows).acceleration
+    >>> bool(np.isclose(a[0], 2.0 * a[1]))
+    True
+
     """
     followed = _single(checked_robot(robot), master)
     if joint == master:
@@ -130,6 +147,13 @@ def joint_limit(robot: Robot, joint: str, side: str) -> JointRows:
         If the side is neither.
     ConstraintError
         If the joint has no limit there.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> C.joint_limit(robot, 'arm_2_joint', 'upper').labels
+    ('arm_2_joint/upper',)
 
     """
     as_choice('side', side, SIDES)

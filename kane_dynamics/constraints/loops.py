@@ -188,6 +188,13 @@ def loop_closure(
         If both frames belong to the same body, or a revolute joint has no axis or another joint
         has one.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(4)
+    >>> C.loop_closure(robot, 'link_4', 'link_1', 'ball').labels
+    ('link_4=link_1/px', 'link_4=link_1/py', 'link_4=link_1/pz')
+
     """
     a, b = checked_robot(robot).frame(frame_a), robot.frame(frame_b)
     if a.body == b.body:

@@ -133,6 +133,15 @@ def pfaffian(
     ConstraintError
         If the shapes do not fit the robot or a value is not finite.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.pfaffian(robot, lambda q, t: [[1.0, -1.0]])]
+    >>> v = kd.dynamics(robot, rows).consistent_velocity([0, 0], [1.0, 0.0])
+    >>> bool(np.isclose(v[0], v[1]))
+    True
+
     """
     as_function('A', A, 'q', 't')
     if b is not None:
@@ -185,6 +194,14 @@ def holonomic(
     ------
     ConstraintError
         If the function cannot be traced, does not give numbers, or a row does not depend on q.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.holonomic(robot, lambda q, t: [q[0] - 0.1 * t])]  # a driven joint
+    >>> float(kd.dynamics(robot, rows).consistent_velocity([0, 0], [0, 0])[0])
+    0.1
 
     """
     import casadi as ca

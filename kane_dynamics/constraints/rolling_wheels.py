@@ -75,6 +75,15 @@ def rolling_wheel(
     ModelWarning
         Where the collision shape of a revolute joint is not centred in the joint's frame.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> rows = [C.rolling_wheel(robot, f'wheel_{side}_joint') for side in ('left', 'right')]
+    >>> found = kd.independent_rows(robot, robot.neutral(), rows)
+    >>> sum(len(row.labels) for row in rows), found.independent_indices.size  # of one axle
+    (4, 3)
+
     """
     circle = wheel_circle(robot, joint, radius, axis, centre, plane)
     rho = as_nonnegative('tyre_radius [m]', tyre_radius)
@@ -128,6 +137,13 @@ def roller_wheel(
     -----
     ModelWarning
         As `rolling_wheel`.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> C.roller_wheel(robot, 'wheel_left_joint', angle=np.pi / 4).labels
+    ('wheel_left_joint/roller',)
 
     """
     turned = as_number('angle [rad]', angle)

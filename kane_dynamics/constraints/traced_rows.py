@@ -203,6 +203,15 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
     ConstraintError
         If the function cannot be traced, does not give numbers, or a row does not depend on v.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.nonlinear(robot, lambda q, v, t: [v[0] * v[1] - 1.0])]
+    >>> a = kd.forward_dynamics(robot, [0, 0], [2.0, 0.5], [1, 1], rows).acceleration
+    >>> bool(np.isclose(0.5 * a[0] + 2.0 * a[1], 0.0))
+    True
+
     """
     import casadi as ca
 
@@ -239,6 +248,14 @@ def acceleration_form(
     ------
     ConstraintError
         If a function cannot be traced, the shapes do not fit the robot, or a row is zero.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.acceleration_form(robot, lambda q, v, t: [[1, 0]], lambda q, v, t: [3])]
+    >>> float(kd.forward_dynamics(robot, [0, 0], [0, 0], [1, 1], rows).acceleration[0])
+    3.0
 
     """
     name = as_text('label', label) or 'acceleration_form'

@@ -89,6 +89,13 @@ def knife_edge(
     ConstraintError
         If the frame is part of the world, or robot and plane do not go together.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> C.knife_edge(robot, 'base_footprint').labels
+    ('base_footprint/lateral',)
+
     """
     checked_plane(checked_robot(robot), plane)
     frames, edge = (moving_point(robot, link, point),), unit_axis(heading, 'heading')
@@ -131,6 +138,15 @@ def no_side_slip(robot: Robot, axle_offset: float = 0.0) -> NoSideSlip:
         If the base is not planar.
     InvalidInputError
         If the offset is not finite.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> dynamics = kd.dynamics(robot, [C.no_side_slip(robot)])
+    >>> v = dynamics.consistent_velocity(robot.neutral(), np.ones(robot.nv))
+    >>> bool(np.isclose(v[1], 0.0))  # yaw is 0: y does not move
+    True
 
     """
     if checked_robot(robot).base != 'planar' or robot.bodies[0].joint.kind != Planar():
@@ -192,6 +208,14 @@ def differential_drive(
     -----
     ModelWarning
         As `rolling_wheel`.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> rows = [C.differential_drive(robot, 'wheel_left_joint', 'wheel_right_joint')]
+    >>> kd.independent_rows(robot, robot.neutral(), rows).independent_indices.size
+    3
 
     """
     if left == right:

@@ -81,6 +81,16 @@ def contact_forward_dynamics(
     ContactError
         If no accelerations obey Coulomb's law (Painleve's paradox).
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> floor = C.contact(C.point_contact(robot, 'base_link'))
+    >>> q, still = robot.neutral(), np.zeros(robot.nv)
+    >>> motion = kd.contact_forward_dynamics(robot, q, still, still, contacts=[floor])
+    >>> motion.states
+    ('slips',)
+
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
     t = as_number('time [s]', time)
@@ -144,6 +154,16 @@ def impact(
         If constraints and contacts contradict each other.
     ContactError
         If no speeds obey Coulomb's law.
+
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='floating')
+    >>> floor = C.contact(C.point_contact(robot, 'base_link'), restitution=0.5)
+    >>> v = kd.dynamics(robot, []).consistent_velocity(robot.neutral(), np.zeros(robot.nv))
+    >>> v[5] = -1.0  # falls
+    >>> kd.impact(robot, robot.neutral(), v, contacts=[floor]).energy_loss > 0.0
+    True
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
@@ -222,6 +242,13 @@ def limited_inverse_dynamics(
         If the rows contradict each other.
     MissingPackageError
         If a cone with several tangential rows binds, and Clarabel is not installed.
+
+    Examples
+    --------
+    >>> robot, x = kd.serial_chain(2), np.zeros(2)
+    >>> found = kd.limited_inverse_dynamics(robot, x, x, x, [], robot.joint_names)
+    >>> np.allclose(found.effort, kd.gravity_force(robot, x))
+    True
 
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)

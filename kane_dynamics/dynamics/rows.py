@@ -111,6 +111,14 @@ def independent_rows(
     ConstraintError
         If there is a reference, and rows bind accelerations only.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> robot = kd.load_robot('nonholonomic', base='planar')
+    >>> rows = [C.lock(robot, 'arm_1_joint')] * 2  # the same row twice
+    >>> kd.independent_rows(robot, robot.neutral(), rows).independent_indices.size
+    1
+
     """
     several, t = ConstraintSet.of(robot, constraints), as_number('time [s]', time)
     place = checked_coordinates(robot, q)

@@ -75,6 +75,13 @@ class EventSimulation:
     ConstraintError
         If a constraint was built for another robot, or does not hold at the start.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> simulation = kd.EventSimulation(robot)
+    >>> simulation.time
+    0.0
+
     """
 
     def __init__(

@@ -120,6 +120,13 @@ def partial_velocities(
     InvalidInputError
         If a shape is wrong, a number is not finite, or W is not finite at q.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> first = kd.partial_velocities(robot, robot.neutral())[0]
+    >>> first.omega.shape
+    (3, 2)
+
     """
     coordinates = checked_coordinates(robot, q)
     W, X = np.eye(robot.nv), np.zeros(robot.nv)

@@ -61,6 +61,13 @@ def orbital_wrenches(
         If a shape is wrong, a number is not finite, mu is not positive, or a centre of mass lies
         at the attracting centre.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> wrenches = kd.orbital_wrenches(robot, robot.neutral(), centre=[0, 0, -7e6], mu=3.986e14)
+    >>> wrenches['link_2'].shape
+    (6,)
+
     """
     coordinates = checked_coordinates(robot, q)
     origin = as_vector('centre [m]', centre, 3)
@@ -110,6 +117,12 @@ def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str
         If a wrench is not six finite numbers, or its link is part of the world.
     NameNotFoundError
         If there is no such link.
+
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> kd.wrenches_at_com(robot, {'link_2': [0, 0, 0, 0, 0, 1.0]})['link_2'].shape
+    (6,)
 
     """
     about_origins = {}

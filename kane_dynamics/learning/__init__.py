@@ -15,7 +15,18 @@ ENVIRONMENT = 'KaneReach-v0'
 
 
 def register() -> None:
-    """Make ``KaneReach-v0`` known to gymnasium; twice is as good as once."""
+    """
+    Make ``KaneReach-v0`` known to gymnasium; twice is as good as once.
+
+    Examples
+    --------
+    >>> from kane_dynamics.learning import register
+    >>> register()
+    >>> import gymnasium
+    >>> 'KaneReach-v0' in gymnasium.registry
+    True
+
+    """
     if ENVIRONMENT not in gymnasium.envs.registry:
         single, vector = (f'{x.__module__}:{x.__name__}' for x in (ReachEnv, ReachVectorEnv))
         names = {'entry_point': single, 'vector_entry_point': vector}

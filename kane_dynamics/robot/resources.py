@@ -37,6 +37,12 @@ def share_directory() -> Path:
     KaneDynamicsError
         If there is none; the error lists where it looked.
 
+    Examples
+    --------
+    >>> from kane_dynamics.robot.resources import share_directory
+    >>> (share_directory() / 'robots').is_dir()
+    True
+
     """
     searched: list[Path] = []
     for candidate in _candidates():
@@ -86,6 +92,12 @@ def resolve(uri: str, what: str = 'urdf_file', remedy: str = '') -> Path:
     ------
     InvalidInputError
         If there is no such file; the message lists where it was looked for.
+
+    Examples
+    --------
+    >>> from kane_dynamics.robot.resources import resolve
+    >>> resolve('package://kane_dynamics/robots/nonholonomic.urdf').name
+    'nonholonomic.urdf'
 
     """
     if not uri.startswith('package://'):

@@ -57,6 +57,11 @@ def serial_chain(n: int, seed: int = 0) -> Robot:
     InvalidInputError
         If n is not a whole number >= 1.
 
+    Examples
+    --------
+    >>> kd.serial_chain(3).joint_names
+    ('joint_1', 'joint_2', 'joint_3')
+
     """
     count = as_count('n', n, 1)
     rng = np.random.default_rng(as_count('seed', seed))

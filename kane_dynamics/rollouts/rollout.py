@@ -108,6 +108,13 @@ def rollout(
         If damping is too stiff for the step, see `simulation.damping`. Rollouts that diverge
         later, or have no next step, end there: see `Rollouts.failures`.
 
+    Examples
+    --------
+    >>> fast = kd.compile(kd.serial_chain(2))
+    >>> motions = kd.rollout(fast, np.zeros((5, 2)), np.ones((5, 2)), 0.1, step=1e-2)
+    >>> motions.q.shape
+    (5, 2)
+
     """
     gpu = dynamics if isinstance(dynamics, Gpu) else None
     if gpu is not None:

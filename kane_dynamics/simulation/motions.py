@@ -88,6 +88,16 @@ def project(
     InconsistentConstraintsError
         If the rows contradict each other.
 
+    Examples
+    --------
+    >>> from kane_dynamics import constraints as C
+    >>> from kane_dynamics.simulation import project
+    >>> robot = kd.serial_chain(2)
+    >>> rows = [C.coupling(robot, *robot.joint_names, ratio=1.0)]
+    >>> q, v = project(robot, rows, [0.1, 0.2], [1.0, 0.0])
+    >>> np.allclose(q[0], q[1]), np.allclose(v[0], v[1])
+    (True, True)
+
     """
     several = ConstraintSet.of(robot, constraints)
     state = np.array(checked_coordinates(robot, q)), np.array(checked_speeds(robot, v))
@@ -191,6 +201,13 @@ def simulate(
         is unknown.
     DivergedError, StepError
         As for `Simulation.step`.
+
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> motion = kd.simulate(robot, np.zeros(2), np.zeros(2), 0.1, step=1e-2)
+    >>> motion.q.shape
+    (11, 2)
 
     """
     how = integrator, projection, engine, halvings, passive_force

@@ -104,6 +104,15 @@ class Simulation:
     ConstraintError
         If a constraint was built for another robot.
 
+    Examples
+    --------
+    >>> robot = kd.serial_chain(2)
+    >>> simulation = kd.Simulation(robot, step=1e-2)
+    >>> simulation.reset(np.zeros(2), np.zeros(2))
+    >>> simulation.step(np.zeros(2))
+    >>> simulation.time
+    0.01
+
     """
 
     def __init__(

@@ -37,6 +37,12 @@ def grid(**values: Iterable[Any]) -> tuple[dict[str, Any], ...]:
     InvalidInputError
         If the values of a parameter are no sequence, or a text.
 
+    Examples
+    --------
+    >>> from kane_dynamics.sweep import grid
+    >>> grid(mass=[1.0, 2.0], friction=[0.3])
+    ({'mass': 1.0, 'friction': 0.3}, {'mass': 2.0, 'friction': 0.3})
+
     """
     for name, choices in values.items():
         if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):

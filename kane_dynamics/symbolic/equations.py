@@ -201,6 +201,12 @@ def equations_of_motion(
     ConstraintError
         If a constraint cannot be traced or does not fit the robot.
 
+    Examples
+    --------
+    >>> equations = kd.equations_of_motion(kd.serial_chain(1))
+    >>> equations.q
+    (joint_1,)
+
     """
     constraints = ConstraintSet.of(robot, constraints)
     too_large = f"robot '{robot.name}' is too large to write down"

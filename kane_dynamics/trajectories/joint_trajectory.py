@@ -79,6 +79,13 @@ class JointTrajectory:
         If there is no point or joint, a name comes twice, shapes differ, times do not increase
         from 0 on, a number is not finite, or there are accelerations without velocities.
 
+    Examples
+    --------
+    >>> from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
+    >>> way = JointTrajectory(('joint_1',), np.array([0.0, 1.0]), np.array([[0.0], [0.5]]))
+    >>> way.positions[-1]
+    array([0.5])
+
     """
 
     names: tuple[str, ...]
@@ -192,6 +199,13 @@ def braking(position: ArrayLike, velocity: ArrayLike, duration: float) -> JointT
         State at time zero.
     duration : float
         Time until rest [s].
+
+    Examples
+    --------
+    >>> from kane_dynamics.trajectories.joint_trajectory import braking
+    >>> stop = braking(np.array([0.0]), np.array([1.0]), 2.0)  # 1 rad/s, over in 2 s
+    >>> stop.positions[-1]
+    array([1.])
 
     """
     p, v = np.asarray(position, dtype=float), np.asarray(velocity, dtype=float)

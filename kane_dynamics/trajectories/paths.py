@@ -71,6 +71,13 @@ class SplinePath:
     InvalidInputError
         If a shape is wrong, a number is not finite, or s does not increase from 0.
 
+    Examples
+    --------
+    >>> from kane_dynamics.trajectories.paths import SplinePath
+    >>> path = SplinePath([[0.0, 0.0], [0.5, 0.2], [1.0, 0.0]])
+    >>> path.length
+    2.0
+
     """
 
     def __init__(self, points: ArrayLike, s: ArrayLike | None = None) -> None:

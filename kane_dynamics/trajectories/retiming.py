@@ -226,6 +226,18 @@ def retime(
     NotSolvedError
         If limits are exceeded however fine the grid is.
 
+    Examples
+    --------
+    >>> from kane_dynamics.trajectories.paths import SplinePath
+    >>> from kane_dynamics.trajectories.retiming import retime
+    >>> robot = kd.serial_chain(2)
+    >>> path = SplinePath([[0.0, 0.0], [0.5, 0.2], [1.0, 0.0]])
+    >>> names = robot.joint_names
+    >>> limits = {name: 1.0 for name in names}
+    >>> found = retime(kd.dynamics(robot), path, names, velocities=limits, accelerations=limits)
+    >>> max(use.largest for use in found.uses.values()) <= 1.001
+    True
+
     """
     bounds = efforts, velocities, accelerations
     limits = PathLimits(dynamics, path, actuated, contacts, kept, *bounds)

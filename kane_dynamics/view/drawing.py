@@ -190,6 +190,12 @@ def simple_drawing(robot: Robot) -> Drawing:
     robot : Robot
         Any robot.
 
+    Examples
+    --------
+    >>> from kane_dynamics.view.drawing import simple_drawing
+    >>> len(simple_drawing(kd.serial_chain(2)).shapes) > 2
+    True
+
     """
     shapes = []
     for i, body in enumerate(checked_robot(robot).bodies):

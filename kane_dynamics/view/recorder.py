@@ -144,6 +144,14 @@ def record(
     InvalidInputError
         If the rate is not positive or the motion is of another robot.
 
+    Examples
+    --------
+    >>> from kane_dynamics.view.recorder import record
+    >>> robot = kd.serial_chain(2)
+    >>> motion = kd.simulate(robot, np.zeros(2), np.zeros(2), 0.1, step=1e-2)
+    >>> record(robot, motion).q.shape
+    (6, 2)
+
     """
     recorder = Recorder(robot, drawing)
     for i in kept_instants(motion.time, rate):

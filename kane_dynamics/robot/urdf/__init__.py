@@ -162,6 +162,12 @@ def load_urdf(
         For a link whose principal moments break the triangle rule, an incomplete ``<inertial>``, a
         joint that moves no mass, and unknown limits.
 
+    Examples
+    --------
+    >>> robot = kd.load_urdf('package://kane_dynamics/robots/nonholonomic.urdf', base='planar')
+    >>> robot.nv, robot.velocity_names[:3]
+    (10, ('base_x', 'base_y', 'base_yaw'))
+
     """
     as_choice('base', base, BASES)
     urdf = read_urdf(path_or_xml_text)
