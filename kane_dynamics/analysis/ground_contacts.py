@@ -218,14 +218,6 @@ def ground_contacts(
         If a side force has no wheel to act on, a wheel both rolls and slides along a direction, or
         wheels stand on planes with different normals.
 
-    Examples
-    --------
-    >>> robot = kd.load_robot('nonholonomic', base='planar')
-    >>> base = kd.bases.differential(robot, ['wheel_left_joint'], ['wheel_right_joint'])
-    >>> casters = {'front': ('base_link', (0.2, 0, 0))}
-    >>> kd.ground_contacts(robot, base.constraints, casters=casters).names
-    ('wheel_left_joint', 'wheel_right_joint', 'front')
-
     """
     several = ConstraintSet.of(robot, constraints)
     parts = parts_of(several)
@@ -282,14 +274,6 @@ def base_ground_contacts(
     ------
     NameNotFoundError, InvalidInputError, ConstraintError
         As for `ground_contacts`; or if `base` is none.
-
-    Examples
-    --------
-    >>> robot = kd.load_robot('nonholonomic', base='planar')
-    >>> wheels = ['wheel_left_joint'], ['wheel_right_joint']
-    >>> base = kd.bases.differential(robot, *wheels, supports=[(0.2, 0, 0)])
-    >>> kd.base_ground_contacts(base, friction=0.8).names
-    ('wheel_left_joint', 'wheel_right_joint', 'support 0')
 
     """
     as_one(WheeledBase, 'base', base, 'what bases.differential etc. return')

@@ -199,12 +199,6 @@ def ground_wrench(
     NameNotFoundError
         If a wrench names a link that does not exist.
 
-    Examples
-    --------
-    >>> robot, x = kd.serial_chain(2), np.zeros(2)
-    >>> bool(kd.ground_wrench(robot, x, x, x)[5] > 0.0)  # it carries the weight
-    True
-
     """
     point = as_vector('about [m]', about, 3)
     wrench = transmitted(

@@ -154,13 +154,6 @@ def payload_regressor(
     InvalidInputError
         If the frame is part of the world.
 
-    Examples
-    --------
-    >>> from kane_dynamics.analysis.payload import payload_regressor
-    >>> robot, x = kd.serial_chain(3), np.ones(3)
-    >>> payload_regressor(kd.dynamics(robot), 'link_3', x, x, x).shape
-    (3, 10)
-
     """
     task = frame_task(dynamics, frame, np.asarray(q), np.asarray(v), own_axes=True)
     omega = task.velocity[:3]
@@ -216,17 +209,6 @@ def estimate_payload(
     InvalidInputError
         If shapes are wrong, a number is not finite, or there are not more efforts
         than parameters that they show.
-
-    Examples
-    --------
-    >>> from kane_dynamics.analysis.payload import estimate_payload
-    >>> dynamics = kd.dynamics(kd.serial_chain(3))
-    >>> held = kd.dynamics(kd.serial_chain(3).with_payload('link_3', 2.0))
-    >>> q, v, a = np.random.default_rng(0).normal(size=(3, 20, 3))
-    >>> tau = held.inverse_dynamics(q, v, a)
-    >>> found = estimate_payload(dynamics, 'link_3', q, v, a, tau)
-    >>> round(float(found.parameters[0]), 6)  # [kg]
-    2.0
 
     """
     robot = checked_dynamics(dynamics).robot
@@ -284,16 +266,6 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
     ------
     InvalidInputError
         If there are not more efforts than parameters that they show.
-
-    Examples
-    --------
-    >>> from kane_dynamics.analysis.payload import fitted_payload, payload_regressor
-    >>> states = np.random.default_rng(0).normal(size=(20, 3, 3))
-    >>> arm = kd.dynamics(kd.serial_chain(3))
-    >>> Y = np.vstack([payload_regressor(arm, 'link_3', *state) for state in states])
-    >>> load = np.array([2.0, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1])
-    >>> np.allclose(fitted_payload(Y, Y @ load).parameters[0], 2.0)
-    True
 
     """
     scaled = np.zeros((max(len(regressor), len(SCALE)), len(SCALE)))

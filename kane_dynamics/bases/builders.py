@@ -75,14 +75,6 @@ def differential(
     ModelWarning
         As `rolling_wheel`.
 
-    Examples
-    --------
-    >>> robot = kd.load_robot('nonholonomic', base='planar')
-    >>> base = kd.bases.differential(robot, ['wheel_left_joint'], ['wheel_right_joint'])
-    >>> x, y, yaw_rate = base.twist(np.ones(2)).twist  # both wheels at 1 rad/s, r = 0.1 m
-    >>> np.allclose([x, y, yaw_rate], [0.1, 0.0, 0.0])
-    True
-
     """
     joints = (*named(robot, 'left', left), *named(robot, 'right', right))
     passive = Passive(casters, balls, supports, radius)

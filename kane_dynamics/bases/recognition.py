@@ -88,12 +88,6 @@ def found_wheels(robot: Robot) -> tuple[FoundWheel, ...]:
     InvalidInputError
         If it is no robot.
 
-    Examples
-    --------
-    >>> robot = kd.load_robot('nonholonomic', base='planar')
-    >>> [(wheel.joint, wheel.radius) for wheel in kd.bases.found_wheels(robot)]
-    [('wheel_left_joint', 0.1), ('wheel_right_joint', 0.1)]
-
     """
     carriers = set(checked_robot(robot).parents)
     wheels = [
@@ -215,12 +209,6 @@ def fitting_kinds(robot: Robot) -> tuple[FittingKind, ...]:
     ------
     InvalidInputError
         If it is no robot.
-
-    Examples
-    --------
-    >>> robot = kd.load_robot('nonholonomic', base='planar')
-    >>> [kind.block['kind'] for kind in kd.bases.fitting_kinds(robot)]
-    ['differential']
 
     """
     wheels = found_wheels(robot)

@@ -87,8 +87,7 @@ def contact_forward_dynamics(
     >>> robot = kd.load_robot('nonholonomic', base='floating')
     >>> floor = C.contact(C.point_contact(robot, 'base_link'))
     >>> q, still = robot.neutral(), np.zeros(robot.nv)
-    >>> motion = kd.contact_forward_dynamics(robot, q, still, still, contacts=[floor])
-    >>> motion.states
+    >>> kd.contact_forward_dynamics(robot, q, still, still, contacts=[floor]).states
     ('slips',)
 
     """
@@ -245,7 +244,7 @@ def limited_inverse_dynamics(
 
     Examples
     --------
-    >>> robot, x = kd.serial_chain(2), np.zeros(2)
+    >>> robot, x = kd.serial_chain(2), [0.0, 0.0]
     >>> found = kd.limited_inverse_dynamics(robot, x, x, x, [], robot.joint_names)
     >>> np.allclose(found.effort, kd.gravity_force(robot, x))
     True

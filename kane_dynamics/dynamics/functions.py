@@ -224,12 +224,6 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
     InvalidInputError
         If a shape is wrong or a number is not finite.
 
-    Examples
-    --------
-    >>> robot = kd.serial_chain(2)
-    >>> kd.integrate(robot, robot.neutral(), [1.0, 2.0], 0.1)
-    array([0.1, 0.2])
-
     """
     return integrate_coordinates(
         robot, checked_coordinates(robot, q), checked_speeds(robot, v), as_number('dt [s]', dt)
@@ -238,32 +232,13 @@ def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
 
 @documented
 def gibbs_function(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> float:
-    """
-    Return the Gibbs-Appell function S(q, v, a) (54) [W/s].
-
-    Examples
-    --------
-    >>> robot, x = kd.serial_chain(2), np.ones(2)
-    >>> S = kd.gibbs_function(robot, x, 0 * x, x)
-    >>> np.allclose(S, x @ kd.mass_matrix(robot, x) @ x / 2)
-    True
-
-    """
+    """Return the Gibbs-Appell function S(q, v, a) (54) [W/s]."""
     return float(gibbs(robot, *_checked(robot, q, v, a)))
 
 
 @documented
 def gibbs_gradient(robot: Robot, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
-    """
-    Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N].
-
-    Examples
-    --------
-    >>> robot, x = kd.serial_chain(2), np.ones(2)
-    >>> np.allclose(kd.gibbs_gradient(robot, x, 0 * x, x), kd.mass_matrix(robot, x) @ x)
-    True
-
-    """
+    """Return the gradient of S with respect to `a`, M a + C v (55), shape (nv,) [N m or N]."""
     return acceleration_gradient(robot, *_checked(robot, q, v, a))
 
 
@@ -285,13 +260,6 @@ def gauss_function(
     SingularMassMatrixError
         If a body has no inertia in some direction: (37) then has no acceleration for it.
 
-    Examples
-    --------
-    >>> robot, x = kd.serial_chain(2), np.ones(2)
-    >>> a = kd.forward_dynamics(robot, x, x, x).acceleration
-    >>> bool(kd.gauss_function(robot, x, x, a, x) < kd.gauss_function(robot, x, x, a + 0.1, x))
-    True
-
     """
     return gauss_measure(robot, *_checked(robot, q, v, a), as_vector('tau', tau, robot.nv))
 
@@ -305,13 +273,6 @@ def gauss_gradient(
 
     It is sum_i J_i' Psi_i (a_i - abar_i) = M a + C v + g + friction - tau, and needs no inverse of
     Psi_i.
-
-    Examples
-    --------
-    >>> robot, x = kd.serial_chain(2), np.ones(2)
-    >>> a = kd.forward_dynamics(robot, x, x, x).acceleration
-    >>> np.allclose(kd.gauss_gradient(robot, x, x, a, x), 0.0, atol=1e-9)
-    True
 
     """
     return gauss_measure_gradient(

@@ -75,13 +75,6 @@ class EventSimulation:
     ConstraintError
         If a constraint was built for another robot, or does not hold at the start.
 
-    Examples
-    --------
-    >>> robot = kd.serial_chain(2)
-    >>> simulation = kd.EventSimulation(robot)
-    >>> simulation.time
-    0.0
-
     """
 
     def __init__(

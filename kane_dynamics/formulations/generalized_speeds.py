@@ -220,13 +220,6 @@ def generalized_speeds(
     InvalidInputError
         If a shape does not fit the robot or a function cannot be traced.
 
-    Examples
-    --------
-    >>> robot, W = kd.serial_chain(2), np.diag([2.0, 1.0])
-    >>> speeds = kd.generalized_speeds(robot, lambda q, t: W)
-    >>> speeds.names
-    ('u1', 'u2')
-
     """
     return _traced_speeds(robot, W, X, names, inverse=False)
 
@@ -252,12 +245,6 @@ def generalized_speeds_from_definition(
     ------
     InvalidInputError
         If a shape does not fit the robot or a function cannot be traced.
-
-    Examples
-    --------
-    >>> robot = kd.serial_chain(2)
-    >>> kd.generalized_speeds_from_definition(robot, lambda q, t: np.diag([2.0, 1.0])).names
-    ('u1', 'u2')
 
     """
     return _traced_speeds(robot, Y, Z, names, inverse=True)

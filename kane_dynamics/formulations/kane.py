@@ -122,8 +122,7 @@ def partial_velocities(
 
     Examples
     --------
-    >>> robot = kd.serial_chain(2)
-    >>> first = kd.partial_velocities(robot, robot.neutral())[0]
+    >>> first = kd.partial_velocities(kd.serial_chain(2), [0.0, 0.0])[0]
     >>> first.omega.shape
     (3, 2)
 

@@ -84,13 +84,6 @@ class VirtualCoupler:
         If a stiffness is negative, only one of the last two is given, or the device has too
         little damping to be passive at this period; the message says what it needs.
 
-    Examples
-    --------
-    >>> from kane_dynamics.simulation import VirtualCoupler
-    >>> coupler = VirtualCoupler(stiffness=np.full(6, 500.0), damping=np.full(6, 5.0))
-    >>> coupler.stiffness.shape
-    (6,)
-
     """
 
     stiffness: ArrayLike
@@ -166,12 +159,6 @@ def needed_damping(
         T [s].
     frequency : float, optional
         w [rad/s]; the worst of all, ``K T/2 + |B|``, where left out.
-
-    Examples
-    --------
-    >>> from kane_dynamics.simulation import needed_damping
-    >>> float(needed_damping(stiffness=1000.0, damping=0.0, period=0.001))
-    0.5
 
     """
     K, B = np.asarray(stiffness, dtype=float), np.asarray(damping, dtype=float)
