@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, dot, size_in_mass, solve
+from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+from kane_dynamics.compiler.llvm.tree_routines import dot, size_in_mass
 
 # what a robot has
 H = AXES = KICKS = 0
