@@ -21,6 +21,7 @@ from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
 from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.messages.effort_output import LAST_WORD_TIMEOUT
 from kane_dynamics.ros.messages.qos import COMMAND, STATE
 from kane_dynamics.typing import Floats
 
@@ -117,14 +118,13 @@ class GovernorNode(DynamicsNode):
         """Brake the base to rest before the node falls silent."""
         while self._active and self._moving:
             self.state_lost()
-            if self._moving:
-                time.sleep(BRAKING_PERIOD)
+            time.sleep(BRAKING_PERIOD * self._moving)
+        self._command.wait_for_all_acked(LAST_WORD_TIMEOUT)  # or the base drives on
         super()._rest()
 
     def _send(self, now: int, command: Floats) -> None:
         self._sent, self._wall = now, time.monotonic()
-        message = self._kind()
-        twist = message
+        message = twist = self._kind()
         if self.parameters.base_cmd_vel_stamped:
             set_stamp(message.header.stamp, now)
             message.header.frame_id = base_frame(self.parameters)

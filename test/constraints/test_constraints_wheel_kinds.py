@@ -37,7 +37,7 @@ def touching(case, q):
     at which the height over the plane has its minimum.
     """
     row, k = case.constraint, np.array(case.constraint.plane.normal)
-    frame = row.point if isinstance(row, KnifeEdge) else row.wheel
+    frame = row.frames[0] if isinstance(row, KnifeEdge) else row.wheel
     pose = kd.forward_kinematics(case.robot, q).pose(case.robot.bodies[frame.body].name)
     R_W = pose.rotation_matrix()
     centre, turn = frame.pose.position(), frame.pose.rotation_matrix()
@@ -153,9 +153,9 @@ def test_a_knife_edge_in_the_axes_of_a_named_frame():
     case = CASES['edge_on_slope']
     robot, edge = case.robot, case.constraint
     pose = kd.Pose.from_rotation_and_position((0.8, 0.4, -0.4, 0.2), (0.3, -0.2, 0.5))
-    named = dataclasses.replace(robot, frames={'skate': kd.Frame(edge.point.body, pose)})
+    named = dataclasses.replace(robot, frames={'skate': kd.Frame(edge.frames[0].body, pose)})
     to_skate = pose.conjugate()
-    point = (to_skate * edge.point.pose).position()
+    point = (to_skate * edge.frames[0].pose).position()
     heading = to_skate.rotation_matrix() @ edge.heading
     again = kd.constraints.knife_edge(named, 'skate', point, heading, plane=SLOPE)
     found, known = rows_at(dataclasses.replace(case, robot=named, constraint=again)), rows_at(case)

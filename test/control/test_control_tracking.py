@@ -57,7 +57,7 @@ def test_reference_speeds_lead_to_the_wanted_motion_and_their_rate_is_one():
 
 def test_efforts_grow_from_zero_and_again_after_a_rest():
     rise, wanted = EffortRateLimiter(2), np.array([4.0, -2.0])
-    rise.duration = 0.5
+    rise.configure(0.5, np.zeros(2))
     assert rise.share(10**9) == 0.0
     assert_array_equal(rise.limited(10**9, wanted), [0.0, 0.0])
     assert_allclose(rise.limited(10**9 + 125_000_000, wanted), 0.25 * wanted, rtol=1e-15)
@@ -68,7 +68,7 @@ def test_efforts_grow_from_zero_and_again_after_a_rest():
 
 def test_efforts_change_at_their_rates_both_ways():
     rise = EffortRateLimiter(3)
-    rise.rate = np.array([10.0, 100.0, np.inf])
+    rise.configure(0.0, np.array([10.0, 100.0, 0.0]))  # 0: none
     assert_array_equal(rise.limited(0, np.full(3, 5.0)), [0.0, 0.0, 5.0])
     up = rise.limited(100_000_000, np.full(3, 5.0))
     assert_allclose(up, [1.0, 5.0, 5.0], rtol=1e-15)

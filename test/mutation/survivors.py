@@ -24,7 +24,7 @@ NAMES = {
     'EITHER': [
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
-        'constraints/loops.py _across: np.cross(n, first) -> np.cross(first, n)',
+        'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
         'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
         'algorithms/dry_friction.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
@@ -52,7 +52,7 @@ NAMES = {
     ],
     'HEALTH': [
         'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
-        'algorithms/constrained_solve.py EliminatedRows._watched: f + p -> f - p',
+        'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',
         'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.missed: _MISSED * sizes[i] + _MISSED_BESIDE * beside -> _MISSED * sizes[i] - _MISSED_BESIDE * beside',  # noqa: E501
@@ -74,7 +74,7 @@ NAMES = {
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
-        'events/transition.py _after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
+        'events/transition.py Instant._after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
         'events/transition.py _impending: -motion.tractions[tangent] -> motion.tractions[tangent]',
     ],
 }
