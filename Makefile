@@ -135,13 +135,13 @@ test: $(WITH_TESTS)
 
 lint tests-of-nodes other-tests: SHELL := bash
 lint tests-of-nodes other-tests: .SHELLFLAGS := -o pipefail -c
-SAID = 2>&1 | sed -u 's/^/$(@:tests-of-%=%): /'
+WITH_JOB_NAME = 2>&1 | sed -u 's/^/$(@:tests-of-%=%): /'
 
 tests-of-nodes: $(WITH_TESTS)
-	$(BIN)/python -m pytest -ra --durations=15 test/ros $(SAID)
+	$(BIN)/python -m pytest -ra --durations=15 test/ros $(WITH_JOB_NAME)
 
 other-tests: $(WITH_TESTS)
-	nice $(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros $(SAID)
+	nice $(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros $(WITH_JOB_NAME)
 
 test-quick: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough and not slow' $(QUICK)
@@ -150,10 +150,10 @@ pictures: $(WITH_TESTS)
 	$(BIN)/python -m studies.pictures
 
 lint: $(WITH_TESTS)
-	@$(BIN)/ruff check . $(SAID)
-	@$(BIN)/ruff format --check . $(SAID)
-	@$(BIN)/mypy $(SAID)
-	@$(BIN)/codespell $(SAID)
+	@$(BIN)/ruff check . $(WITH_JOB_NAME)
+	@$(BIN)/ruff format --check . $(WITH_JOB_NAME)
+	@$(BIN)/mypy $(WITH_JOB_NAME)
+	@$(BIN)/codespell $(WITH_JOB_NAME)
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from rich.console import Console
@@ -78,8 +79,10 @@ def of_library() -> dict[str, Walk]:
         function(q, v, tau)  # what is made once
         made[f'{name}, reference'] = walk(lambda f=function: f(q, v, tau))  # type: ignore[misc]
     kd.compile(robot, rows)  # imports what it needs
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ['XDG_CACHE_HOME'] = cache
+    with (
+        tempfile.TemporaryDirectory() as cache,
+        mock.patch.dict(os.environ, XDG_CACHE_HOME=cache),
+    ):
         made['kd.compile, cold'] = walk(lambda: kd.compile(robot, rows))
         made['kd.compile, from the cache'] = walk(lambda: kd.compile(robot, rows))
         fast = kd.compile(robot, rows)
@@ -88,6 +91,16 @@ def of_library() -> dict[str, Walk]:
         made[f'{name}, compiled'] = walk(lambda f=function: f(q, v, tau))  # type: ignore[misc]
     made['simulate, compiled'] = walk(lambda: fast.simulate(q, v, 0.1))
     return made
+
+
+def spin_until(
+    executor: Any, condition: Callable[[], bool], each: Callable[[], None] = lambda: None
+) -> None:
+    """Serve callbacks, and call `each` before, until a condition holds or patience ends."""
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:
+        each()
+        executor.spin_once(timeout_sec=0.1)
 
 
 def of_node() -> dict[str, Walk]:
@@ -107,9 +120,7 @@ def of_node() -> dict[str, Walk]:
     node.start()
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    end = time.monotonic() + PATIENCE
-    while node.host.model is None and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.1)
+    spin_until(executor, lambda: node.host.model is not None)
     names = node.host.model.joints
     state = JointState(name=list(names), position=[0.0] * len(names), velocity=[0.0] * len(names))
     odom = Odometry(child_frame_id='base_footprint')
@@ -122,10 +133,7 @@ def of_node() -> dict[str, Walk]:
         node._on_odom(odom)
         node._on_joint_states(state)
 
-    end = time.monotonic() + PATIENCE
-    while not sent and time.monotonic() < end:
-        receive()
-        executor.spin_once(timeout_sec=0.1)
+    spin_until(executor, lambda: bool(sent), receive)
     found = walk(receive)
     node.stop()
     node.destroy_node()

@@ -10,7 +10,7 @@ NAME = r"[A-Z][\w\-']+"
 CITATION = re.compile(
     rf'\b({NAME})(?:(?:, and |, | and | )(?:{NAME}|et al\.?)){{0,4}},? \(?((?:19|20)\d\d)\b'
 )
-NO_AUTHORS = {'ICRA', 'November', 'JCGT', 'Andrea-Novel'}
+NO_AUTHORS = {'ICRA', 'November', 'JCGT'}
 SOURCES = ('kane_dynamics/**/*.py', 'doc/*.md', 'studies/**/*.py', 'examples/*.py', 'README.md')
 
 
