@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
@@ -26,6 +24,7 @@ from kane_dynamics.algebra.quaternions import (
     vec4,
 )
 from kane_dynamics.algebra.scalars import Scalar, sqrt
+from kane_dynamics.typing import NDArray
 
 ZERO = make_quaternion(0.0, 0.0, 0.0, 0.0)
 
@@ -129,7 +128,7 @@ def wrench(force: Quaternion, moment: Quaternion) -> DualQuaternion:
     return DualQuaternion(force, moment)
 
 
-def twist_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
+def twist_from_vector(vector: Sequence[Scalar] | NDArray) -> DualQuaternion:
     """
     Return omega + eps v from the vector (omega, v), shape (6,).
 
@@ -148,7 +147,7 @@ def twist_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion
     return DualQuaternion(pure(vector[:3]), pure(vector[3:]))
 
 
-def wrench_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
+def wrench_from_vector(vector: Sequence[Scalar] | NDArray) -> DualQuaternion:
     """
     Return f + eps tau from the vector (tau, f), shape (6,).
 
@@ -167,7 +166,7 @@ def wrench_from_vector(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternio
     return DualQuaternion(pure(vector[3:]), pure(vector[:3]))
 
 
-def vec6(h: DualQuaternion) -> NDArray[Any]:
+def vec6(h: DualQuaternion) -> NDArray:
     """
     Return (P, D) of a pure dual quaternion, shape (6,): (omega, v), or (f, tau) of a wrench.
 
@@ -187,7 +186,7 @@ def vec6(h: DualQuaternion) -> NDArray[Any]:
     return as_array((p.x, p.y, p.z, d.x, d.y, d.z))
 
 
-def vec8(h: DualQuaternion) -> NDArray[Any]:
+def vec8(h: DualQuaternion) -> NDArray:
     """
     Return the eight components (w, x, y, z, w', x', y', z'), shape (8,).
 
@@ -207,7 +206,7 @@ def vec8(h: DualQuaternion) -> NDArray[Any]:
     return np.concatenate((vec4(h.primary), vec4(h.dual)))
 
 
-def from_vec8(vector: Sequence[Scalar] | NDArray[Any]) -> DualQuaternion:
+def from_vec8(vector: Sequence[Scalar] | NDArray) -> DualQuaternion:
     """
     Return the dual quaternion of eight components, the inverse of `vec8`.
 

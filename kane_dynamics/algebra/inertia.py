@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot, make_quaternion, pure
 from kane_dynamics.algebra.scalars import Scalar, as_numbers, is_number, where
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.typing import Floats, NDArray
 
 UPPER = np.triu_indices(3)  # of a tensor: xx, xy, xz, yy, yz, zz
 QuaternionicTensor = tuple[Quaternion, Quaternion, Quaternion]
@@ -23,7 +22,7 @@ _ROUNDOFF = 1e-12  # kg m^2 for each kg: what adding up a body of 1 m leaves beh
 _TRIANGLE = 1e-6  # relative: URDF files print about six digits
 
 
-def quaternionic_tensor(matrix: NDArray[Any]) -> QuaternionicTensor:
+def quaternionic_tensor(matrix: NDArray) -> QuaternionicTensor:
     """
     Return the three pure quaternions (i_x, i_y, i_z), the rows of a (3, 3) tensor (11).
 
@@ -90,8 +89,8 @@ class Inertia:
     """
 
     mass: float
-    com: NDArray[np.float64]
-    tensor: NDArray[np.float64]
+    com: Floats
+    tensor: Floats
 
     def __post_init__(self) -> None:
         mass, com, tensor = (
@@ -138,7 +137,7 @@ class Inertia:
         return inertia
 
     @staticmethod
-    def of(mass: Scalar, com: NDArray[Any], tensor: NDArray[Any]) -> Inertia:
+    def of(mass: Scalar, com: NDArray, tensor: NDArray) -> Inertia:
         """Return mass properties, checked where they are numbers."""
         if is_number(mass):
             return Inertia(mass, com, tensor)
@@ -172,7 +171,7 @@ class Inertia:
         return Inertia.of(mass, com, tensor)
 
 
-def triangle_problem(link: str, tensor: NDArray[np.float64]) -> str:
+def triangle_problem(link: str, tensor: Floats) -> str:
     """Return why no mass distribution has these principal moments, with the numbers, or ''."""
     moments = np.linalg.eigvalsh(tensor)
     if moments[2] <= (moments[0] + moments[1]) * (1.0 + _TRIANGLE):

@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.typing import Floats, NDArray
 
 
-def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray[Any]:
+def matrix_of(rows: Sequence[Sequence[Scalar]]) -> NDArray:
     """Return rows of scalars as a matrix of floats, or of objects where one is traced."""
     return as_array([entry for row in rows for entry in row]).reshape(len(rows), -1)
 
 
-def symmetric_of(entry: Callable[[int, int], Scalar]) -> NDArray[Any]:
+def symmetric_of(entry: Callable[[int, int], Scalar]) -> NDArray:
     """Return a symmetric matrix, shape (3, 3), from its entries (i, j) with i <= j."""
     rows: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
     for i in range(3):
@@ -28,7 +27,7 @@ def symmetric_of(entry: Callable[[int, int], Scalar]) -> NDArray[Any]:
     return matrix_of(rows)
 
 
-def skew(a: NDArray[Any]) -> NDArray[Any]:
+def skew(a: NDArray) -> NDArray:
     """
     Return S(a) with S(a) b = a x b, shape (3, 3).
 
@@ -48,7 +47,7 @@ def skew(a: NDArray[Any]) -> NDArray[Any]:
     return matrix_of(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
 
 
-def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def product(a: NDArray, b: NDArray) -> NDArray:
     """Return a b; where entries are traced, zeros multiply nothing and stay plain zeros."""
     if a.dtype != object and b.dtype != object:
         return a @ b
@@ -65,7 +64,7 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return result[:, 0] if b.ndim == 1 else result
 
 
-def scaled(a: NDArray[Any], s: Scalar) -> NDArray[Any]:
+def scaled(a: NDArray, s: Scalar) -> NDArray:
     """Return s a; where one of them is traced, zeros stay plain zeros."""
     if isinstance(s, REAL_NUMBER):
         return a * s
@@ -81,7 +80,7 @@ def is_zero(entry: Scalar) -> bool:
     return isinstance(entry, REAL_NUMBER) and entry == 0.0
 
 
-Matrix = NDArray[np.float64]
+Matrix = Floats
 
 
 def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:

@@ -23,10 +23,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.matrices import matrix_of, product, skew
@@ -43,6 +41,7 @@ from kane_dynamics.algebra.quaternions import (
     vec3,
 )
 from kane_dynamics.algebra.scalars import Scalar, arctan2, cos, sin, sqrt, where
+from kane_dynamics.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -75,13 +74,13 @@ class Pose:
 
     @staticmethod
     def from_rotation_and_position(
-        wxyz: Sequence[Scalar] | NDArray[Any], position: Sequence[Scalar] | NDArray[Any]
+        wxyz: Sequence[Scalar] | NDArray, position: Sequence[Scalar] | NDArray
     ) -> Pose:
         """Return the pose of a unit quaternion (w, x, y, z) and a position [m]."""
         return Pose(make_quaternion(*wxyz), pure(position))
 
     @staticmethod
-    def shift(position: Sequence[Scalar] | NDArray[Any]) -> Pose:
+    def shift(position: Sequence[Scalar] | NDArray) -> Pose:
         """Return the pose of a frame with the same axes, and its origin at a position [m]."""
         return Pose(make_quaternion(1.0, 0.0, 0.0, 0.0), pure(position))
 
@@ -124,15 +123,15 @@ class Pose:
         moved = h.dual - cross(self.translation, h.primary)
         return DualQuaternion(rotate_back(r, h.primary), rotate_back(r, moved))
 
-    def rotation_matrix(self) -> NDArray[Any]:
+    def rotation_matrix(self) -> NDArray:
         """Return R_B^A, shape (3, 3)."""
         return matrix_of(rotation_rows(self.rotation))
 
-    def position(self) -> NDArray[Any]:
+    def position(self) -> NDArray:
         """Return p_AB^A [m], shape (3,)."""
         return vec3(self.translation)
 
-    def adjoint_matrix(self) -> NDArray[Any]:
+    def adjoint_matrix(self) -> NDArray:
         """Return the matrix of Ad(x) on stacked (P, D), shape (6, 6): [[R, 0], [S(p) R, R]]."""
         R = self.rotation_matrix()
         lever = product(skew(self.position()), R)

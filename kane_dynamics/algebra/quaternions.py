@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, sqrt
+from kane_dynamics.typing import NDArray
 
 _EXTENSION = 'quaternion.numpy_quaternion'
 
@@ -110,7 +110,7 @@ def make_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Quaternion:
     return ScalarQuaternion(w, x, y, z)
 
 
-def pure(vector: Sequence[Scalar] | NDArray[Any]) -> Quaternion:
+def pure(vector: Sequence[Scalar] | NDArray) -> Quaternion:
     """
     Return the pure quaternion x i + y j + z k of a vector of three components.
 
@@ -130,7 +130,7 @@ def pure(vector: Sequence[Scalar] | NDArray[Any]) -> Quaternion:
     return make_quaternion(0.0, x, y, z)
 
 
-def vec3(a: Quaternion) -> NDArray[Any]:
+def vec3(a: Quaternion) -> NDArray:
     """
     Return the components (x, y, z) of the imaginary part, shape (3,).
 
@@ -149,7 +149,7 @@ def vec3(a: Quaternion) -> NDArray[Any]:
     return as_array((a.x, a.y, a.z))
 
 
-def vec4(a: Quaternion) -> NDArray[Any]:
+def vec4(a: Quaternion) -> NDArray:
     """
     Return the components (w, x, y, z), shape (4,).
 
@@ -168,7 +168,7 @@ def vec4(a: Quaternion) -> NDArray[Any]:
     return as_array((a.w, a.x, a.y, a.z))
 
 
-def as_array(components: Sequence[Scalar]) -> NDArray[Any]:
+def as_array(components: Sequence[Scalar]) -> NDArray:
     """Return the components as an array of floats, or of objects when they are traced."""
     if all(isinstance(c, REAL_NUMBER) for c in components):
         return np.array(components, dtype=float)

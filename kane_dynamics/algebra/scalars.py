@@ -16,9 +16,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, shorten
+from kane_dynamics.typing import Floats
 
 Scalar = Any
 """A real number: float, numpy array of them (batch), or a traced scalar."""
@@ -102,7 +102,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType)
 _PLACES = 3  # of numbers that are not finite, which a message tells
 
 
-def as_numbers(name: str, x: Any) -> NDArray[np.float64]:
+def as_numbers(name: str, x: Any) -> Floats:
     """Return `x` as an array of float64, of any shape; NaN and infinity pass."""
     if type(x) is np.ndarray and x.dtype == np.float64:
         return x
@@ -155,7 +155,7 @@ def describe(x: Any) -> str:
     return kind if text.startswith('<') else f'{kind} {text}'  # <an address in memory>
 
 
-def not_finite(x: NDArray[np.float64]) -> str:
+def not_finite(x: Floats) -> str:
     """Return which numbers are not finite, and where the first ones stand, for a message."""
     indices = np.argwhere(~np.isfinite(x)).tolist()
     listed = [f'{x[tuple(index)]:g} at {index}' for index in indices[:_PLACES]]

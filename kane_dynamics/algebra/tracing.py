@@ -15,9 +15,9 @@ from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.typing import NDArray
 
 _FUNCTIONS = frozenset(
     'sin cos tan arcsin arccos arctan sinh cosh tanh exp log sqrt fabs floor ceil'.split()

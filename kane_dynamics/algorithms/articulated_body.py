@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
@@ -35,8 +34,9 @@ from kane_dynamics.robot.motion import (
     body_twist,
     body_twist_rate,
 )
+from kane_dynamics.typing import NDArray
 
-Matrix = NDArray[Any]
+Matrix = NDArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.newton_euler import TERMS, reference_effort, required_effort
 from kane_dynamics.algorithms.projection import least_norm
@@ -30,7 +29,7 @@ from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot.checks import as_choice, as_names, as_vector
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
 

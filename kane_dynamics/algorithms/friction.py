@@ -6,21 +6,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar, is_zero, sign, where
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 
-def joint_friction(robot: Robot, v: Any) -> NDArray[Any]:
+def joint_friction(robot: Robot, v: Any) -> NDArray:
     """Return D v + F sign(v), the force the actuators need against friction, shape (nv,)."""
     speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
     return as_array([speed_friction(*one) for one in speeds])
 
 
-def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray[Any]:
+def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray:
     """Return the viscous coefficients that stand for friction over a short step, shape (nv,)."""
     speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
     return as_array([speed_drag(*one, stiction_speed) for one in speeds])

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
@@ -26,7 +25,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ContactError, InconsistentConstraintsError
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 # Speeds that count as zero in the word for a contact's state, relative to those that are given.
 _AT_REST = 1e-9
@@ -100,7 +99,7 @@ class ContactProblem(NamedTuple):
         push = self.directions[: len(forces)].T @ forces
         return self.free + solve_squared(self.selection.root, push)
 
-    def opens(self, x: Floats) -> NDArray[np.bool_]:
+    def opens(self, x: Floats) -> Bools:
         """Return which contacts open at x."""
         C = self.contacts.normal.matrix
         size = np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least)
@@ -142,7 +141,7 @@ class LocalProblem(NamedTuple):
 
     problem: FrictionProblem
     scale: Floats
-    kept: NDArray[np.bool_]
+    kept: Bools
 
 
 def local_problem(whole: ContactProblem) -> LocalProblem:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
@@ -35,7 +34,7 @@ from kane_dynamics.robot.motion import (
 )
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats, NDArray
 
 
 def body_poses(robot: Robot, q: Any) -> list[Pose]:
@@ -141,9 +140,9 @@ def forward_kinematics(
 class BodyJacobian(NamedTuple):
     """Jacobian of a body at its centre of mass, (omega, v) in the body's axes."""
 
-    jacobian: NDArray[Any]  # shape (6, nv): J_i and its time derivative
-    rate: NDArray[Any]  # shape (6, nv): J_i and its time derivative
-    from_world: NDArray[Any]  # R_0^i, rotation of world components into the body's axes
+    jacobian: NDArray  # shape (6, nv): J_i and its time derivative
+    rate: NDArray  # shape (6, nv): J_i and its time derivative
+    from_world: NDArray  # R_0^i, rotation of world components into the body's axes
 
 
 def body_jacobians(robot: Robot, q: Any, v: Any) -> list[BodyJacobian]:
@@ -176,7 +175,7 @@ def _child(nv: int, joint: JointMotion, parent: BodyJacobian | None) -> BodyJaco
     return BodyJacobian(from_parent + local, from_parent_rate + own_rate, from_world)
 
 
-def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray[Any]]) -> NDArray[Any]:
+def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray]) -> NDArray:
     """Return a (6, nv) matrix with vectors in the columns of a joint."""
     matrix = np.zeros((6, nv), dtype=np.result_type(float, *vectors))
     for column, vector in zip(range(nv)[joint.columns], vectors, strict=False):
@@ -184,7 +183,7 @@ def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray[Any]]) -> NDA
     return matrix
 
 
-def _shifted(at_origin: BodyJacobian, com: NDArray[Any]) -> BodyJacobian:
+def _shifted(at_origin: BodyJacobian, com: NDArray) -> BodyJacobian:
     """Return the Jacobian of the point `com` of the body: v_C = v_B + omega x p_BC."""
     shift = np.eye(6, dtype=com.dtype)
     shift[3:, :3] = -skew(com)
@@ -192,7 +191,7 @@ def _shifted(at_origin: BodyJacobian, com: NDArray[Any]) -> BodyJacobian:
     return BodyJacobian(jacobian, rate, at_origin.from_world)
 
 
-def cross_matrix(twist: DualQuaternion) -> NDArray[Any]:
+def cross_matrix(twist: DualQuaternion) -> NDArray:
     """Return the matrix of xi x h on (P, D), shape (6, 6): [[S(P), 0], [S(D), S(P)]] (8)."""
     angular, linear = skew(vec3(twist.primary)), skew(vec3(twist.dual))
     matrix = np.zeros((6, 6), dtype=np.result_type(angular, linear))

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
@@ -36,6 +35,7 @@ from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
 from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
 from kane_dynamics.robot.motion import joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import NDArray
 
 Rows = tuple[Quaternion, Quaternion, Quaternion]
 LowerTriangle = list[dict[int, Scalar]]
@@ -129,17 +129,17 @@ def _add(lower: LowerTriangle, row: int, column: int, value: Scalar) -> None:
     lower[row][column] = lower[row].get(column, 0.0) + value
 
 
-def gauss_mass_matrix(robot: Robot, q: Any) -> NDArray[Any]:
+def gauss_mass_matrix(robot: Robot, q: Any) -> NDArray:
     """Return M = sum_i J_i' Psi_i J_i + diag(armature) (46), shape (nv, nv)."""
-    total: NDArray[Any] = np.diag(robot.armature)
+    total: NDArray = np.diag(robot.armature)
     for inertia, body in _bodies_with_mass(robot, q, [0.0] * robot.nv):
         total = total + product(body.jacobian.T, product(psi(inertia), body.jacobian))
     return total
 
 
-def gauss_coriolis_matrix(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
+def gauss_coriolis_matrix(robot: Robot, q: Any, v: Any) -> NDArray:
     """Return C = sum_i J_i' (Sbar_i J_i + Psi_i dJ_i/dt) (47), shape (nv, nv)."""
-    total: NDArray[Any] = np.zeros((robot.nv, robot.nv))
+    total: NDArray = np.zeros((robot.nv, robot.nv))
     speeds = as_array(v)
     for inertia, body in _bodies_with_mass(robot, q, v):
         omega = product(body.jacobian[:3], speeds)
@@ -149,16 +149,16 @@ def gauss_coriolis_matrix(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
     return total
 
 
-def gauss_gravity_force(robot: Robot, q: Any) -> NDArray[Any]:
+def gauss_gravity_force(robot: Robot, q: Any) -> NDArray:
     """Return g = -sum_i J_D,i' R_0^i m_i gravity (50), (51), on the left side, shape (nv,)."""
-    total: NDArray[Any] = np.zeros(robot.nv)
+    total: NDArray = np.zeros(robot.nv)
     for inertia, body in _bodies_with_mass(robot, q, [0.0] * robot.nv):
         weight = inertia.mass * product(body.from_world, robot.gravity)
         total = total - product(body.jacobian[3:].T, weight)
     return total
 
 
-def psi(inertia: Inertia) -> NDArray[Any]:
+def psi(inertia: Inertia) -> NDArray:
     """Return Psi = blkdiag(I_c, m 1) (31), shape (6, 6)."""
     matrix = np.zeros((6, 6), dtype=inertia.tensor.dtype)
     matrix[:3, :3] = inertia.tensor
@@ -166,7 +166,7 @@ def psi(inertia: Inertia) -> NDArray[Any]:
     return matrix
 
 
-def s_bar(inertia: Inertia, omega: NDArray[Any]) -> NDArray[Any]:
+def s_bar(inertia: Inertia, omega: NDArray) -> NDArray:
     """Return Sbar = blkdiag(-S(I_c omega), m S(omega)) (44), shape (6, 6)."""
     spin, momentum = skew(omega), skew(product(inertia.tensor, omega))
     matrix = np.zeros((6, 6), dtype=np.result_type(spin, momentum))

@@ -27,7 +27,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
@@ -52,7 +51,7 @@ from kane_dynamics.robot.motion import (
     rate_along,
 )
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats, NDArray
 
 _NO_ROTATION = make_quaternion(1.0, 0.0, 0.0, 0.0)
 Wrenches = Mapping[int, DualQuaternion]
@@ -60,7 +59,7 @@ TERMS = ('inertia', 'coriolis', 'gravity', 'friction')
 """Parts of `required_effort`: M a, C v, g, D v + F sign(v)."""
 
 
-def newton_euler(robot: Robot, q: Any, v: Any, a: Any, **options: Any) -> NDArray[Any]:
+def newton_euler(robot: Robot, q: Any, v: Any, a: Any, **options: Any) -> NDArray:
     r"""Return :math:`M a + C v + g - J^T w`, without friction and armature; see `transmitted`."""
     return transmitted(robot, q, v, a, **options)[0]
 
@@ -73,7 +72,7 @@ def transmitted(
     *,
     gravity: Scalar = 1.0,
     external: Wrenches | None = None,
-) -> tuple[NDArray[Any], DualQuaternion]:
+) -> tuple[NDArray, DualQuaternion]:
     """Return the efforts along the joints, and the wrench that the world gives to the tree."""
     world_rate, values = AT_REST, external or {}
     if not is_zero(gravity):
@@ -93,7 +92,7 @@ def recursion(
     v: Any,
     world: Any,
     step: Callable[[int, JointMotion, Any], tuple[Any, DualQuaternion]],
-) -> tuple[NDArray[Any], DualQuaternion]:
+) -> tuple[NDArray, DualQuaternion]:
     """Return efforts along the joints, and the wrench of the world."""
     joints = [joint_motion(robot, i, q, v) for i in range(len(robot.bodies))]
     motions: list[Any] = []
@@ -141,15 +140,15 @@ def required_effort(
     a: Any,
     external: Wrenches | None = None,
     switches: Sequence[Any] = (1.0,) * len(TERMS),
-    tree_effort: Callable[..., NDArray[Any]] = newton_euler,
-) -> NDArray[Any]:
+    tree_effort: Callable[..., NDArray] = newton_euler,
+) -> NDArray:
     """Return N(q, v, a) + armature a + D v + F sign(v): what the actuators must give."""
     inertia, coriolis, gravity, friction = switches
     speeds, rates = [coriolis * x for x in v], [inertia * x for x in a]
     tau = tree_effort(robot, q, speeds, rates, gravity=gravity, external=external)
     armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), rates, strict=True)]
     drag = [friction * x for x in joint_friction(robot, v)]
-    result: NDArray[Any] = tau + as_array(armature) + as_array(drag)
+    result: NDArray = tau + as_array(armature) + as_array(drag)
     return result
 
 
@@ -190,7 +189,7 @@ def outward_along(
     return (twist, along, rate), inertial_wrench(inertia, along, rate, twist.primary)
 
 
-def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
+def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray:
     """Return C(q, v) x of any speeds x."""
 
     def step(i: int, joint: JointMotion, parent: Motions) -> tuple[Motions, DualQuaternion]:
@@ -201,7 +200,7 @@ def coriolis_effort(robot: Robot, q: Any, v: Any, x: Any) -> NDArray[Any]:
 
 def reference_effort(
     robot: Robot, q: Any, v: Any, x: Any, rate: Any, switches: Sequence[Any] = (1.0,) * len(TERMS)
-) -> NDArray[Any]:
+) -> NDArray:
     r"""
     Return :math:`M \dot x + C(q, v) x + g + D x + F \mathrm{sign}(x)` of reference speeds x.
 
@@ -212,7 +211,7 @@ def reference_effort(
     inertia, coriolis, gravity, friction = switches
     remainder = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
     turning = [coriolis * effort for effort in coriolis_effort(robot, q, v, x)]
-    result: NDArray[Any] = remainder + as_array(turning)
+    result: NDArray = remainder + as_array(turning)
     return result
 
 

@@ -30,7 +30,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
 from kane_dynamics.algebra.inertia import Inertia
@@ -43,10 +42,10 @@ from kane_dynamics.robot.canonical_frames import cleaned
 from kane_dynamics.robot.joint_kinds import JointKind, Prismatic, Revolute
 from kane_dynamics.robot.motion import JointMotion
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 
-def pseudo_inertia(inertia: Inertia) -> NDArray[Any]:
+def pseudo_inertia(inertia: Inertia) -> NDArray:
     """Return [[Sigma, h], [h', m]] of one body about the origin of its frame, shape (4, 4)."""
     mass, com, tensor = inertia.mass, inertia.com, inertia.tensor
     half = 0.5 * (tensor[0, 0] + tensor[1, 1] + tensor[2, 2])
@@ -66,7 +65,7 @@ def moved(moments: Floats, x_B_A: Pose) -> Floats:
     return T @ moments @ T.T
 
 
-def lumped_moments(robot: Robot) -> list[NDArray[Any]]:
+def lumped_moments(robot: Robot) -> list[NDArray]:
     """Return the pseudo-inertias of all bodies, with what joints do not move at their parents."""
     moments = [pseudo_inertia(body.inertia) for body in robot.bodies]
     for i in reversed(range(len(moments))):
@@ -103,7 +102,7 @@ class _Motion(NamedTuple):
     omega: Quaternion
     alpha: Quaternion
     a: Quaternion
-    U: NDArray[Any]
+    U: NDArray
 
 
 def newton_euler_by_moments(
@@ -114,7 +113,7 @@ def newton_euler_by_moments(
     *,
     gravity: Scalar = 1.0,
     external: Wrenches | None = None,
-) -> NDArray[Any]:
+) -> NDArray:
     """Return N(q, v, a) = M a + C v + g - J' w, without friction and armature, shape (nv,)."""
     world = _Motion(ZERO, ZERO, scale(robot.gravity_quaternion, -gravity), np.zeros((3, 3)))
     moments, values = lumped_moments(robot), external or {}
@@ -143,7 +142,7 @@ def _outward(joint: JointMotion, parent: _Motion, rate: DualQuaternion) -> _Moti
     return _Motion(omega, alpha, a, _gradient(omega, alpha))
 
 
-def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray[Any]:
+def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray:
     """Return U = S(alpha) + S(omega)^2, what accelerations change by from place to place."""
     x, y, z = omega.x, omega.y, omega.z
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
@@ -156,7 +155,7 @@ def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray[Any]:
     )
 
 
-def _wrench(moments: NDArray[Any], motion: _Motion) -> DualQuaternion:
+def _wrench(moments: NDArray, motion: _Motion) -> DualQuaternion:
     """Return the wrench that moves masses so, about the origin of their frame."""
     first = pure(moments[:3, 3].tolist())
     force = scale(motion.a, moments[3, 3]) + _times(motion.U, first)
@@ -164,12 +163,12 @@ def _wrench(moments: NDArray[Any], motion: _Motion) -> DualQuaternion:
     return DualQuaternion(force, moment)
 
 
-def _times(U: NDArray[Any], r: Quaternion) -> Quaternion:
+def _times(U: NDArray, r: Quaternion) -> Quaternion:
     """Return U r."""
     return pure([x * r.x + y * r.y + z * r.z for x, y, z in U])
 
 
-def _turning_moment(second: NDArray[Any], motion: _Motion) -> Quaternion:
+def _turning_moment(second: NDArray, motion: _Motion) -> Quaternion:
     """Return ax(U Sigma)."""
     U, alpha = motion.U, motion.alpha
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
 from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
+from kane_dynamics.typing import NDArray
 
 SparseRow = Mapping[int, Scalar]
 
@@ -60,7 +59,7 @@ class SparseRows:
         return cls(rows, local, local, local)
 
 
-def sparse_rows(matrix: NDArray[Any]) -> list[SparseRow]:
+def sparse_rows(matrix: NDArray) -> list[SparseRow]:
     """Return the nonzeros of each row of a matrix."""
     return [{k: x for k, x in enumerate(row) if not is_zero(x)} for row in matrix]
 

@@ -21,10 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product
@@ -33,6 +32,7 @@ from kane_dynamics.algebra.scalars import Scalar, absolute, is_number, is_zero, 
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.robot.motion import joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import NDArray
 
 SparseRow = dict[int, Scalar]
 
@@ -148,7 +148,7 @@ def loses_precision(
     return where(lost > MOST**2 * size, 1.0, 0.0)
 
 
-def _spread(inertia: Inertia) -> NDArray[Any]:
+def _spread(inertia: Inertia) -> NDArray:
     """Return m, |h| and the integral of r^2 dm of one body about the origin of its frame."""
     local = CompositeInertia.of_body(inertia)
     x, y, z = local.tensor

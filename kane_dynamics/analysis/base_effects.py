@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.newton_euler import transmitted
@@ -32,7 +31,7 @@ from kane_dynamics.analysis.wheel_forces import tractions_of
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
     [

@@ -19,11 +19,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_numbers, as_vector, describe, not_finite
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['BaseMotion', 'DriveResponse']
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
@@ -29,7 +28,7 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Frame, Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['CollisionFlags', 'ContactWrench', 'contact_wrench']
 

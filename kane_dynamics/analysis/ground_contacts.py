@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
@@ -44,7 +43,7 @@ from kane_dynamics.robot.body import check_unique
 from kane_dynamics.robot.checks import as_one, as_several, as_vector
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 @dataclass(frozen=True, eq=False)

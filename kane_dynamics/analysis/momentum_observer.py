@@ -23,14 +23,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.projection import complete_entries, speed_indices
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.motion import integrate_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['MomentumObserver']
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.analysis.base_effects import (
@@ -31,7 +30,7 @@ from kane_dynamics.analysis.support_polygon import support_polygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['MarginUse', 'MotionLimits', 'SafetyMargins']
 

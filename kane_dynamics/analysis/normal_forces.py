@@ -40,7 +40,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.least_distance import nearest_above
@@ -51,7 +50,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.algebra.matrices import skew
@@ -28,7 +27,7 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.checks import as_times
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
 

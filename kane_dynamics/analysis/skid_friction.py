@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.constrained_inverse import balance_force
 from kane_dynamics.algorithms.projection import speed_indices
@@ -29,7 +28,7 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics.rows import independent_rows
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_vector
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['SkidFriction']
 

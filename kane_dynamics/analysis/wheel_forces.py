@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import cos, sin
@@ -45,7 +44,7 @@ from kane_dynamics.constraints.wheels import NoSideSlip
 from kane_dynamics.dynamics.functions import center_of_mass, constrained_inverse_dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 ALONG = 'longitudinal'
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.bases.motion_rows import ALIGNED, wheel_place
 from kane_dynamics.bases.parts import (
@@ -27,6 +26,7 @@ from kane_dynamics.constraints.wheels import DifferentialDrive, knife_edge
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.checks import as_vector, index_of
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import ArrayLike
 
 
 def differential(

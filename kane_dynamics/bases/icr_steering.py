@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.bases.motion_rows import BaseRows, left_null_space
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 # the angles of a direction agree whatever it is: what is left of the search is not seen
 _MOST_STEPS, _LONGEST_STEP, _STILL = 20, 0.3, 1e-9
@@ -163,7 +162,7 @@ class CentredSteering:
         free = np.hypot(a, b) <= _AT_CENTRE
         return np.where(free, near, near + turns - np.pi * np.round(turns / np.pi))
 
-    def _slopes(self, direction: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    def _slopes(self, direction: Floats) -> tuple[Floats, Bools]:
         """Return how angles follow changes of a unit direction, and which may be any."""
         a, b = self._kc @ direction, self._ks @ direction
         squares = a * a + b * b

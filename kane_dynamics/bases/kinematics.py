@@ -15,11 +15,10 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.bases.motion_rows import BaseRows, MotionRows, least, left_null_space
 from kane_dynamics.exceptions import InconsistentConstraintsError
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 _T = TypeVar('_T', bound='Many')
 
@@ -208,7 +207,7 @@ class SteeringAngles(Many):
 
     angles: Floats
     rates: Floats
-    reached: NDArray[np.bool_]
+    reached: Bools
     steering: tuple[str, ...]
 
     @property
@@ -242,7 +241,7 @@ def steering_angles_of(
 
 def _nearest(
     solutions: Floats, present: Floats, lower: Floats, upper: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Bools]:
     """Return the solution, or a turn of it, nearest to an angle within limits; else the limit."""
     turned = solutions + _TURN * np.round((present - solutions) / _TURN)
     every = np.concatenate([turned - _TURN, turned, turned + _TURN])

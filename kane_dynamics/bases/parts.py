@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.bases.motion_rows import Wheel, check_steers, wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase
@@ -21,6 +20,7 @@ from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_mapping, as_names, as_sequence, as_vector, index_of
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.typing import ArrayLike
 
 Radius = float | Mapping[str, float] | None
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.bases.icr_steering import CentredSteering
 from kane_dynamics.bases.kinematics import Many
@@ -27,7 +26,7 @@ from kane_dynamics.robot.checks import (
 )
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _R = TypeVar('_R', bound=Many)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.bases.icr_steering import ConsistentSteering, SteeringStep
 from kane_dynamics.bases.kinematics import (
@@ -23,7 +22,7 @@ from kane_dynamics.bases.rolling_base import RollingBase, finite_rows
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_positive, as_vector
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 @dataclass(frozen=True, eq=False)

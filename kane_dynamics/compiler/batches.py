@@ -21,11 +21,8 @@ from contextvars import ContextVar
 from functools import cache
 from itertools import repeat
 from queue import SimpleQueue
-from typing import Any
 
-from numpy.typing import NDArray
-
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 _STATES_PER_THREAD = 512  # below it a second thread costs more than it saves
 _MOST_STATES_AT_ONCE = 4096  # an exception waits until the states at work are done
@@ -54,7 +51,7 @@ def run_batch(function: Callable[..., None], arrays: Sequence[Floats], rcond: Fl
 
 
 def run_parts(
-    function: Callable[..., None], arrays: Sequence[NDArray[Any]], count: int, most: int
+    function: Callable[..., None], arrays: Sequence[NDArray], count: int, most: int
 ) -> None:
     """Run a function over `count` things on all cores, up to `most` of them at once."""
     size = max(1, min(most, -(-count // (4 * available_cores()))))
@@ -84,7 +81,7 @@ class _Job:
     """States of one batch, which threads take in parts; it keeps the arrays alive."""
 
     def __init__(
-        self, function: Callable[..., None], arrays: Sequence[NDArray[Any]], states: int, size: int
+        self, function: Callable[..., None], arrays: Sequence[NDArray], states: int, size: int
     ) -> None:
         self._function = function
         self._arrays = arrays

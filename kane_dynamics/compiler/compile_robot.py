@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.compiler.build import Progress, build_kernels, silent
 from kane_dynamics.compiler.compiled import CompiledDynamics
@@ -27,6 +26,7 @@ from kane_dynamics.robot.checks import as_choice, as_function, as_numbers, as_ve
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 from kane_dynamics.simulation.reference import PassiveForce
+from kane_dynamics.typing import ArrayLike
 
 DEVICES = ('cpu', 'cuda')
 

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, selected_rows, solve_motion
@@ -35,7 +34,7 @@ from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 class CompiledDynamics(Dynamics):

@@ -15,7 +15,6 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import casadi as ca
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
@@ -37,6 +36,7 @@ from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
+from kane_dynamics.typing import NDArray
 
 OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
 """Kernels that these call and do not hold."""
@@ -190,7 +190,7 @@ class LoopRecorder(Recorder):
 
     free: bool = True
 
-    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray:
         """Record calls of the velocity step, each with the forces at a better middle speed."""
         if not self.free:
             return super().kick(q, v, tau, t, h)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
@@ -27,7 +26,7 @@ from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.motions import Trajectory, effort_rows
 from kane_dynamics.simulation.reference import ReferenceEngine, StepEnd
 from kane_dynamics.simulation.step_checks import LARGEST, RankLog, check_not_diverged
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _MOST_STEPS_AT_ONCE = 10_000  # Ctrl-C waits for these
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.compiler.build import FORWARD, Build, build_one
@@ -32,7 +31,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vector, index_of
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _SOLVES: dict[str, Callable[..., KernelSpec]] = {
     'forward_dynamics': Tracer.forward_dynamics,

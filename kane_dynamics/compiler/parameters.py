@@ -15,7 +15,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.quaternions import as_array
@@ -29,7 +28,7 @@ from kane_dynamics.robot.gravity_and_payloads import (
     with_loads,
 )
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 GRAVITY = 3
 INERTIA = 10  # mass, centre of mass, xx, xy, xz, yy, yz, zz

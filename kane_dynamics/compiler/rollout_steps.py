@@ -9,7 +9,6 @@ from functools import partial
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.compiler.batches import run_parts
@@ -22,7 +21,7 @@ from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start
 from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
 from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 _STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
 _NEVER = 2**62
@@ -97,20 +96,20 @@ class CompiledMotions:
         values, _ = self._of_loads(gravity, numbers.reshape(rows, -1).T)
         return np.ascontiguousarray(np.array(values).T)
 
-    def start(self, motions: Motions, rows: Counts) -> NDArray[np.bool_]:
+    def start(self, motions: Motions, rows: Counts) -> Bools:
         """Move states onto the constraints; return for which rows machine code is not sure."""
         self._run(self._start, motions, rows, 1, _NEVER)
         sure = motions.done[rows] > 0.0
         motions.done[rows] = 0.0
         return ~sure
 
-    def run(self, motions: Motions, rows: Counts, until: int) -> NDArray[np.bool_]:
+    def run(self, motions: Motions, rows: Counts, until: int) -> Bools:
         """Take the steps up to number `until` of some rows, or fewer at a time."""
         return self._run(self._step, motions, rows, until, motions.every or _NEVER)
 
     def _run(
         self, function: Callable[..., None], motions: Motions, rows: Counts, until: int, every: int
-    ) -> NDArray[np.bool_]:
+    ) -> Bools:
         done = motions.done[rows].astype(np.int64)
         groups, first = _groups(rows, done, self._lanes)
         last = np.minimum(first + _STEPS_AT_ONCE, until)
@@ -135,7 +134,7 @@ class CompiledMotions:
         longest = int((last - first).max(initial=1))
         run_parts(function, arrays, len(groups), max(1, _STEPS_AT_ONCE // longest))
         target = np.minimum(done + _STEPS_AT_ONCE, until)
-        not_sure: NDArray[np.bool_] = motions.done[rows] < target
+        not_sure: Bools = motions.done[rows] < target
         return not_sure
 
 

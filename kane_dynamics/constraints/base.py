@@ -15,12 +15,12 @@ from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -107,9 +107,9 @@ class ConstraintRows:
 
     """
 
-    matrix: NDArray[Any]
-    velocity: NDArray[Any]
-    acceleration: NDArray[Any]
+    matrix: NDArray
+    velocity: NDArray
+    acceleration: NDArray
     positions: tuple[Scalar | None, ...]
     labels: tuple[str, ...]
     integrated: tuple[bool, ...]
@@ -156,7 +156,7 @@ class ConstraintRows:
         """Return the numbers of the rows, holonomic ones first, otherwise as given."""
         return sorted(range(len(self)), key=lambda k: self.positions[k] is None)
 
-    def velocity_after(self, v: Any, h: Scalar) -> NDArray[Any]:
+    def velocity_after(self, v: Any, h: Scalar) -> NDArray:
         """Return the right side of A v+ = b_0 for speeds v+ that follow v after h [s], (k,)."""
         row_speeds = self.matrix @ as_array(v)
         return as_array(
@@ -168,7 +168,7 @@ class ConstraintRows:
             ]
         )
 
-    def velocity_across(self, v: Any, h: Scalar) -> NDArray[Any]:
+    def velocity_across(self, v: Any, h: Scalar) -> NDArray:
         """Return c of A v+ = c, shape (k,), where A (v + v+)/2 = b_0 in the middle of h [s]."""
         return 2.0 * self.velocity_after(v, 0.5 * h) - as_array(self.matrix @ as_array(v))
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import (
@@ -38,7 +37,7 @@ from kane_dynamics.robot.joint_kinds import JointKind, Revolute
 from kane_dynamics.robot.motion import FrameMotion, frame_motion, integrate_coordinates
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 LEAN_LIMIT = 1e-6  # sine between axis and normal below which no contact point exists
 _LIFT_ROUNDOFF = 1e-9  # [m/s] per unit speed

@@ -22,7 +22,6 @@ from math import copysign
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import Pose
@@ -35,7 +34,7 @@ from kane_dynamics.robot.checks import as_number, as_vector, describe
 from kane_dynamics.robot.motion import FrameMotion, frame_motion
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _ROUNDOFF = 1e-12  # of a unit vector that was brought to unit length
 

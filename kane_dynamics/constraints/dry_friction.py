@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import checked_constraint
@@ -24,7 +23,7 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_number, as_vector, describe
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 MOST_DIRECTIONS = 2  # along which a contact slips
 _NO_DIRECTION = 1e-9  # part of a vector that lies in the plane

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
@@ -32,9 +31,9 @@ from kane_dynamics.robot.checks import as_function, as_numbers, as_text
 from kane_dynamics.robot.motion import integrate_coordinates, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
-PfaffianFunction = Callable[[NDArray[Any], Any], Any]
+PfaffianFunction = Callable[[NDArray, Any], Any]
 
 # Central difference of order 8 along each speed and in time. For rows of angular frequency w the
 # truncation is (w STEP)^8/630, 1e-11 of the rate at w = 50. STEP is a power of two and does not
@@ -171,9 +170,7 @@ def _trace(
     return traced_rows(robot, name, state, rows, speeds, rate, bound=False)
 
 
-def holonomic(
-    robot: Robot, phi: Callable[[NDArray[Any], Any], Any], label: str = ''
-) -> TracedRows:
+def holonomic(robot: Robot, phi: Callable[[NDArray, Any], Any], label: str = '') -> TracedRows:
     r"""
     Return the rows of :math:`\Phi(q, t) = 0`: distances, guides, driven coordinates.
 

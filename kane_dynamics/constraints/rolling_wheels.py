@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.contact_circle import Circle, ball_circle, wheel_circle
 from kane_dynamics.constraints.contacts import GROUND, Plane
@@ -14,6 +13,7 @@ from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_number
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.typing import ArrayLike
 
 _FITS = 1e-4  # [radii] between a contact that nothing lifts and its plane, above printed digits
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
@@ -32,6 +31,7 @@ from kane_dynamics.robot.checks import as_function, as_text
 from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.typing import NDArray
 
 
 class State(NamedTuple):
@@ -152,7 +152,7 @@ def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) 
     return expression_matrix(values[:, None])
 
 
-def check_shapes(robot: Robot, name: str, k: int, A: NDArray[Any], b: NDArray[Any]) -> None:
+def check_shapes(robot: Robot, name: str, k: int, A: NDArray, b: NDArray) -> None:
     """Refuse A and b that are not k rows."""
     if A.shape != (k, robot.nv) or b.shape != (k,):
         raise ConstraintError(
@@ -178,7 +178,7 @@ def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows
     return ca.Function('turning_rate', [state.q, state.v, x, state.t], [ca.densify(rate)])
 
 
-StateFunction = Callable[[NDArray[Any], NDArray[Any], Any], Any]
+StateFunction = Callable[[NDArray, NDArray, Any], Any]
 
 
 def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
@@ -30,6 +29,7 @@ from kane_dynamics.robot.joint_kinds import Planar
 from kane_dynamics.robot.motion import frame_motion, place_on_base
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_robot
+from kane_dynamics.typing import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)

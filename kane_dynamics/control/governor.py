@@ -18,7 +18,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
 from kane_dynamics.analysis.ground_contacts import GroundContacts
@@ -27,7 +26,7 @@ from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['Governor', 'GovernorResult']
 

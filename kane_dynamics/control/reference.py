@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.rate_limits import ScaledTime
@@ -16,7 +15,7 @@ from kane_dynamics.messages.conversions import LARGEST, NameMap, check_numbers, 
 from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint, braking
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 Present = Callable[[Indices], tuple[Floats, Floats, Floats] | None]
 FIELDS = ('positions', 'velocities', 'accelerations')
@@ -233,7 +232,7 @@ class ReferenceTracker:
         self._wanted, self._hold = self.reference.at(time), None
         return self._wanted
 
-    def track_or_hold(self, time: int, braking_time: float, stiff: NDArray[np.bool_]) -> Reference:
+    def track_or_hold(self, time: int, braking_time: float, stiff: Bools) -> Reference:
         """Return what the reference wants; motors without one brake, and then hold."""
         named = self.reference.at(time)
         if named is not None and len(named.motor) == len(self._everyone):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kane_dynamics.algebra.pose import Pose
@@ -19,7 +18,7 @@ from kane_dynamics.messages.planar_frame import PlanarFrame, read_odometry
 from kane_dynamics.robot.body import WORLD
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.robot_config.robot_source import RobotModel, base_frame
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 GuardFactory = Callable[[str], InputMonitor]
 MAX_PARTS = 16
@@ -64,7 +63,7 @@ class JointStateInput(Input):
             self.values[field][target] = values
         self.stamp = stamp
 
-    def _part(self, target: NDArray[np.intp]) -> InputMonitor:
+    def _part(self, target: Indices) -> InputMonitor:
         """Return the guard of the sender that names these joints."""
         key = tuple(target.tolist())
         if key not in self._parts:

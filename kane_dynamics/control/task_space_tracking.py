@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -38,7 +37,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_choice, as_names, as_vector
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.state import checked_coordinates, pose_numbers
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats
 
 BRAKE = 10.0
 """r [1/s]: how fast motion is braked, and speeds may come to their limits."""
@@ -109,7 +108,7 @@ class FrameTracking:
         return TaskSpaceLaw(self.frame, tuple(actuated), known, tuple(held), passive)
 
     @cached_property
-    def _limited(self) -> NDArray[np.bool_]:
+    def _limited(self) -> Bools:
         names = set(self._choices.actuated) - set(self._choices.held)
         return np.array([name in names for name in self.dynamics.robot.velocity_names])
 

@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.friction import implicit_drag
@@ -42,7 +41,7 @@ from kane_dynamics.dynamics.contacts import checked_limits
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['WrenchControl', 'WrenchTarget']
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -18,7 +17,7 @@ from kane_dynamics.robot.checks import Arguments, as_output, fill_rows, not_fini
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import POINT, Robot
 from kane_dynamics.robot.state import checked_frames
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _Result = TypeVar('_Result')
 Arrays = Sequence[Any]

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, blank_motion
 from kane_dynamics.constraints.base import ConstraintRows
@@ -22,7 +21,7 @@ from kane_dynamics.dynamics.rows import nearest_acceleration, nearest_velocity
 from kane_dynamics.dynamics.table import AT_START, RATE, documented, function
 from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.robot.checks import Arguments, as_times
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 START = 0.0  # [s]
 GAUSS = 'gauss'

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.constrained_inverse import (
     ConstrainedEffort,
@@ -24,7 +23,7 @@ from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
 from kane_dynamics.dynamics.constrained import START, ConstrainedMotion
 from kane_dynamics.dynamics.rows import efforts, following_efforts
 from kane_dynamics.dynamics.table import add_row, documented
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _EFFORT = 'a weights terms time'
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.scalars import as_numbers
 from kane_dynamics.algorithms.constrained_inverse import checked_weights
@@ -39,7 +38,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_choice, as_number, as_several, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 # Slip that is none: roundoff of the speeds it is made of.
 _NO_SLIP = 1e-12

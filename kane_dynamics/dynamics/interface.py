@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -24,7 +23,7 @@ from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory, simulate
 from kane_dynamics.simulation.simulation import EffortLaw, Engine
 from kane_dynamics.simulation.step_checks import check_halvings
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
 

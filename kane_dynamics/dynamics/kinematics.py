@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
-
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.frame_tables import (
     frame_bias_table,
@@ -21,7 +19,7 @@ from kane_dynamics.dynamics.base import DynamicsBase
 from kane_dynamics.dynamics.table import AT_START, by_robot, documented, function
 from kane_dynamics.dynamics.terms import INERTIA
 from kane_dynamics.robot.checks import index_of
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 class KinematicFunctions(DynamicsBase):

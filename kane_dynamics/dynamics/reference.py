@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
@@ -25,7 +24,7 @@ from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.simulation import Engine
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _AS_LISTS = {'v', 'a', 'reference'}  # recursions are quicker on floats
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.constrained_inverse import constrained_effort
@@ -23,7 +22,7 @@ from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 Names = Sequence[str] | None
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix, gauss_mass_matrix
@@ -24,7 +22,7 @@ from kane_dynamics.algorithms.newton_euler import (
 )
 from kane_dynamics.dynamics.base import DynamicsBase
 from kane_dynamics.dynamics.table import AT_START, EFFORT, NUMPY, by_robot, function
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 INERTIA = 'kg m^2, kg m or kg'
 

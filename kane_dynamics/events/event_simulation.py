@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.impact import LAWS
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
@@ -36,7 +35,7 @@ from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNot
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 class EventSimulation:

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia
@@ -51,7 +50,7 @@ from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.motion import JointMotion, joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -156,7 +155,7 @@ def gibbs(robot: Robot, q: Any, v: Any, a: Any) -> Scalar:
     return total
 
 
-def acceleration_gradient(robot: Robot, q: Any, v: Any, a: Any) -> NDArray[Any]:
+def acceleration_gradient(robot: Robot, q: Any, v: Any, a: Any) -> NDArray:
     """Return dS/da = sum_i J_i' (Psi_i a_i + Sbar_i nu_i) (55), (60), shape (nv,)."""
     total = as_array([r * x for r, x in zip(robot.armature.tolist(), a, strict=True)])
     for inertia, jacobian, twist, rate in _bodies(robot, q, v, a):
@@ -200,14 +199,14 @@ def gauss_measure_gradient(
 
 def _bodies(
     robot: Robot, q: Any, v: Any, a: Any
-) -> Iterator[tuple[Inertia, BodyJacobian, NDArray[Any], NDArray[Any]]]:
+) -> Iterator[tuple[Inertia, BodyJacobian, NDArray, NDArray]]:
     """Yield inertia, Jacobian, twist and twist rate of each body with mass."""
     for body, jacobian in zip(robot.bodies, body_jacobians(robot, q, v), strict=True):
         if not body.inertia.is_zero:
             yield body.inertia, jacobian, *_twist_and_rate(jacobian, v, a)
 
 
-def _twist_and_rate(jacobian: BodyJacobian, v: Any, a: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _twist_and_rate(jacobian: BodyJacobian, v: Any, a: Any) -> tuple[NDArray, NDArray]:
     """Return nu = J v and nudot = J a + dJ/dt v (34)."""
     speeds, accelerations = as_array(v), as_array(a)
     rate = product(jacobian.jacobian, accelerations) + product(jacobian.rate, speeds)

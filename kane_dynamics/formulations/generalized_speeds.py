@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.tracing import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
@@ -30,9 +29,9 @@ from kane_dynamics.robot.checks import (
 from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats, NDArray
 
-SpeedFunction = Callable[[NDArray[Any], Any], Any] | ArrayLike
+SpeedFunction = Callable[[NDArray, Any], Any] | ArrayLike
 
 REACH_TOLERANCE = 1e-6  # of v - (W u + X), relative to 1 + |v|: above integration drift
 

@@ -52,7 +52,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 from kane_dynamics.algorithms.kinematics import body_jacobians
@@ -72,7 +71,7 @@ from kane_dynamics.formulations.problem import (
 )
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)

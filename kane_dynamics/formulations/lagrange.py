@@ -32,7 +32,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, skew
@@ -50,20 +49,20 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.formulations.problem import Problem
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 
 class LagrangeJacobian(NamedTuple):
     """Jacobian of a body: omega in body axes, the velocity of its mass centre in world axes."""
 
-    jacobian: NDArray[Any]  # J_i of (26), angular rows first, and its time derivative
-    rate: NDArray[Any]  # shape (6, nv): J_i of (26), angular rows first, and its time derivative
-    omega: NDArray[Any]  # shape (3,): J_omega v, in the body's axes [rad/s] (19)
-    mass: NDArray[Any]
-    to_world: NDArray[Any]  # R_i, rotation of components in the body's axes into world axes (33)
+    jacobian: NDArray  # J_i of (26), angular rows first, and its time derivative
+    rate: NDArray  # shape (6, nv): J_i of (26), angular rows first, and its time derivative
+    omega: NDArray  # shape (3,): J_omega v, in the body's axes [rad/s] (19)
+    mass: NDArray
+    to_world: NDArray  # R_i, rotation of components in the body's axes into world axes (33)
 
     @property
-    def precession(self) -> NDArray[Any]:
+    def precession(self) -> NDArray:
         """Return W_i = blkdiag([omega x], 0), shape (6, 6) [rad/s] (30)."""
         spin = skew(self.omega)
         matrix = np.zeros((6, 6), dtype=spin.dtype)
@@ -80,7 +79,7 @@ def lagrange_jacobians(robot: Robot, q: Any, v: Any) -> list[LagrangeJacobian]:
     ]
 
 
-def _in_mixed_axes(inertia: Inertia, at_com: BodyJacobian, v: NDArray[Any]) -> LagrangeJacobian:
+def _in_mixed_axes(inertia: Inertia, at_com: BodyJacobian, v: NDArray) -> LagrangeJacobian:
     """Return J_i and its rate from those with both parts in the body's axes."""
     angular, linear = at_com.jacobian[:3], at_com.jacobian[3:]
     omega = product(angular, v)
@@ -95,19 +94,17 @@ def _in_mixed_axes(inertia: Inertia, at_com: BodyJacobian, v: NDArray[Any]) -> L
     )
 
 
-def mass_of_bodies(robot: Robot, bodies: Sequence[LagrangeJacobian]) -> NDArray[Any]:
+def mass_of_bodies(robot: Robot, bodies: Sequence[LagrangeJacobian]) -> NDArray:
     """Return M (39) from the Jacobians of all bodies, shape (nv, nv)."""
-    total: NDArray[Any] = np.diag(robot.armature)
+    total: NDArray = np.diag(robot.armature)
     for body in bodies:
         total = total + product(body.jacobian.T, product(body.mass, body.jacobian))
     return total
 
 
-def velocity_force_of_bodies(
-    robot: Robot, bodies: Sequence[LagrangeJacobian], v: Any
-) -> NDArray[Any]:
+def velocity_force_of_bodies(robot: Robot, bodies: Sequence[LagrangeJacobian], v: Any) -> NDArray:
     """Return h (39) from the Jacobians of all bodies at speeds v, shape (nv,) [N m or N]."""
-    total: NDArray[Any] = np.zeros(robot.nv)
+    total: NDArray = np.zeros(robot.nv)
     speeds = as_array(v)
     for body in bodies:
         momentum = product(body.mass, product(body.jacobian, speeds))

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.pose import Pose
@@ -25,7 +24,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_mapping, as_number, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 EARTH = 3.986004418e14  # gravitational parameter mu of the Earth [m^3/s^2], WGS 84
 

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.learning.reach_task import PERIOD, checked_actions, picture, reach_task
 from kane_dynamics.learning.reading import INFOS, blank_states, rewards
 from kane_dynamics.robot.checks import as_choice, as_count, as_mapping, describe
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats, NDArray
 
 try:
     import gymnasium
@@ -30,7 +29,7 @@ except ImportError as missing:
 EPISODE = 200  # control periods, 10 s
 MODES = gymnasium.vector.AutoresetMode
 PICTURE = 'rgb_array'
-Flags = NDArray[np.bool_]
+Flags = Bools
 Seen = NDArray[np.float32]
 Infos = dict[str, Any]
 Options = Mapping[str, Any] | None

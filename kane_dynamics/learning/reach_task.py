@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 from matplotlib.colors import to_rgb
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
 from PIL import ImageOps
 
 from kane_dynamics.algebra.pose import Pose
@@ -22,7 +21,7 @@ from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
 from kane_dynamics.simulation.drives_and_stops import Drives, packed
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats, NDArray
 from kane_dynamics.view.animation import strobe_image
 from kane_dynamics.view.drawing import Drawing, Shape, stick, urdf_drawing
 from kane_dynamics.view.plots import CYCLE
@@ -105,7 +104,7 @@ class ReachTask:
         read(states, self._plant.frame_poses(states.q)[:, 0], self._arm)
         states.observation = np.clip(states.observation, -self.bounds, self.bounds)
 
-    def after(self, states: States, actions: Floats) -> tuple[States, NDArray[np.bool_]]:
+    def after(self, states: States, actions: Floats) -> tuple[States, Bools]:
         """Return states one control period later, and which are lost: too fast, or no numbers."""
         drives, robot, ends = self.drives, self.robot, states.copy()
         angles = states.q[:, drives]

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats, NDArray
 
 CLOSE, ALIGNED = 0.05, 0.3  # [m], [rad]: the hand is there
 BOUND = 4.0  # farthest that the goal may be from the hand [m]
@@ -55,9 +54,7 @@ def read(states: States, hand: Floats, arm: NDArray[np.int64]) -> None:
     states.success = (distance < CLOSE) & (angle < ALIGNED)
 
 
-def rewards(
-    before: States, after: States, actions: Floats, lost: NDArray[np.bool_]
-) -> tuple[Floats, NDArray[np.bool_]]:
+def rewards(before: States, after: States, actions: Floats, lost: Bools) -> tuple[Floats, Bools]:
     """Return the rewards of a control period, and which episodes it ends."""
     gone = lost | (after.distance > BOUND)
     cost = EFFORT * (1.0 + np.mean(np.square(actions), axis=1))

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.messages.input_monitor import RejectedInput
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 QUATERNION_TOLERANCE = 1e-3
 """Allowed deviation of an orientation's norm from 1; drivers send float32 and truncated text."""
@@ -45,9 +44,9 @@ class NameMap:
         self.what, self.names = what, tuple(names)
         self._wanted = {name: i for i, name in enumerate(self.names)}
         self._last: list[str] | None = None
-        self._pair: tuple[NDArray[np.intp], NDArray[np.intp]]
+        self._pair: tuple[Indices, Indices]
 
-    def present(self, message_names: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def present(self, message_names: Sequence[str]) -> tuple[Indices, Indices]:
         """Return where the wanted names stand in the message, and which of the wanted they are."""
         if self._last is None or message_names != self._last:
             names = list(message_names)
@@ -62,9 +61,7 @@ class NameMap:
             self._last = names
         return self._pair
 
-    def all_present(
-        self, message_names: Sequence[str]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def all_present(self, message_names: Sequence[str]) -> tuple[Indices, Indices]:
         """Return what `present` returns, for messages that must name every wanted name."""
         source, target = self.present(message_names)
         if len(target) != len(self.names):
@@ -74,9 +71,7 @@ class NameMap:
             )
         return source, target
 
-    def none_unknown(
-        self, message_names: Sequence[str]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def none_unknown(self, message_names: Sequence[str]) -> tuple[Indices, Indices]:
         """Return what `present` returns, for messages that may name a part but nothing else."""
         source, target = self.present(message_names)
         if len(source) != len(message_names) or len(source) == 0:
@@ -88,7 +83,7 @@ class NameMap:
 
 
 def field_values(
-    what: str, field: str, values: array[float], names: Sequence[str], source: NDArray[np.intp]
+    what: str, field: str, values: array[float], names: Sequence[str], source: Indices
 ) -> Floats:
     """Return one field of a message at the places `source`, as a new array."""
     if len(values) != len(names):

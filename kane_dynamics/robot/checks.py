@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.scalars import as_number, as_numbers, describe, not_finite
 from kane_dynamics.exceptions import (
@@ -21,12 +20,12 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
     shorten,
 )
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _T = TypeVar('_T')
 
 
-def as_vector(name: str, x: Any, size: int) -> NDArray[np.float64]:
+def as_vector(name: str, x: Any, size: int) -> Floats:
     """Return a copy of `x` as a vector of `size` finite floats."""
     vector = np.array(as_numbers(name, x))
     if vector.shape != (size,):
@@ -138,7 +137,7 @@ def index_of(kind: str, name: Any, names: Sequence[str]) -> int:
     return names.index(name)
 
 
-def check_increasing(name: str, x: NDArray[np.float64]) -> None:
+def check_increasing(name: str, x: Floats) -> None:
     """Check that numbers are finite and each lies above the one before."""
     if not np.isfinite(x).all():
         raise InvalidInputError(f'{name} must be finite and increase, got {not_finite(x)}')

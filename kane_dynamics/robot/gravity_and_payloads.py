@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from numpy.typing import ArrayLike
-
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.robot import POINT, Robot, payload_inertia, with_loads
+from kane_dynamics.typing import ArrayLike
 
 
 class GravityAndPayloads:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 AT_REST = DualQuaternion(ZERO, ZERO)
 
@@ -187,7 +186,7 @@ def frame_rate_along(robot: Robot, frame: Frame, q: Any, v: Any, x: Any) -> Dual
     return frame.pose.adjoint_inverse(rate)
 
 
-def integrate_coordinates(robot: Robot, q: Any, v: Any, dt: Scalar) -> NDArray[Any]:
+def integrate_coordinates(robot: Robot, q: Any, v: Any, dt: Scalar) -> NDArray:
     """Return q (+) v dt: each joint moves for dt [s] with v constant in its child frame."""
     moved: list[Any] = []
     for body, index in zip(robot.bodies, robot.indices, strict=True):
@@ -196,7 +195,7 @@ def integrate_coordinates(robot: Robot, q: Any, v: Any, dt: Scalar) -> NDArray[A
     return as_array(moved)
 
 
-def coordinate_rates(robot: Robot, q: Any, v: Any) -> NDArray[Any]:
+def coordinate_rates(robot: Robot, q: Any, v: Any) -> NDArray:
     """Return dq/dt, shape (nq,), for speeds v."""
     rates: list[Any] = []
     for body, index in zip(robot.bodies, robot.indices, strict=True):

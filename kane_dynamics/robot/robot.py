@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.inertia import Inertia, triangle_problem
 from kane_dynamics.algebra.pose import Pose
@@ -32,7 +31,7 @@ from kane_dynamics.robot.body import (
 from kane_dynamics.robot.checks import as_numbers, as_vector, index_of
 from kane_dynamics.robot.joint_kinds import Free, Planar
 from kane_dynamics.robot.joint_tables import JointIndex, index_tables, joint_arrays
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
 

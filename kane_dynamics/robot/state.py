@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec4
@@ -15,7 +14,7 @@ from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_vector, describe
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 # A quaternion whose length is further from 1 than this is no rotation gone stale.
 UNIT_TOLERANCE = 1e-3

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, not_finite
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
 from kane_dynamics.robot.state import is_unit, quaternion_slices
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats
 
 _PAYLOAD = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
 
@@ -226,7 +225,7 @@ def _check_payloads(dynamics: Dynamics, result: Inputs) -> None:
                 raise
 
 
-def _surely_bodies(payload: Payload) -> NDArray[np.bool_]:
+def _surely_bodies(payload: Payload) -> Bools:
     """Return which payloads have mass and inertia of a body; others are looked at one by one."""
     tensor = payload.inertia
     moments = np.linalg.eigvalsh(tensor)

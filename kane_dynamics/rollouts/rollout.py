@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.dynamics.table import PRECISIONS
@@ -20,7 +19,7 @@ from kane_dynamics.rollouts.inputs import Inputs, inputs
 from kane_dynamics.rollouts.steps import Chunk, ReferenceSteps, Rollouts, Schedule, State, schedule
 from kane_dynamics.simulation.motions import ManyMotions
 from kane_dynamics.simulation.step_checks import STABLE, check_damping
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats, NDArray
 
 Reduce = Callable[[Floats, Floats, Floats], ArrayLike]
 Progress = Callable[[int, int], Any]
@@ -209,7 +208,7 @@ class _Run:
         return chunk.done
 
 
-def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray[Any]:
+def _reduced(reduce: Reduce, times: Floats, q: Floats, v: Floats) -> NDArray:
     """Return what the user makes of states."""
     results = np.asarray(reduce(times, q, v))
     if results.ndim == 0 or len(results) != len(q):
@@ -241,7 +240,7 @@ def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> No
             raise
 
 
-def _may_be_stiff(dynamics: Dynamics, q: Floats, most: float) -> NDArray[np.bool_]:
+def _may_be_stiff(dynamics: Dynamics, q: Floats, most: float) -> Bools:
     """Return where the largest rate of decay without constraints exceeds `most` [1/s], (B,)."""
     try:
         roots = np.linalg.cholesky(dynamics.mass_matrix(q))
@@ -249,7 +248,7 @@ def _may_be_stiff(dynamics: Dynamics, q: Floats, most: float) -> NDArray[np.bool
         return np.ones(len(q), dtype=bool)
     damped = np.linalg.solve(roots, np.diag(np.sqrt(dynamics.robot.damping))[None])
     # the sum of all rates is cheap, and mostly enough
-    stiff: NDArray[np.bool_] = ~(np.square(damped).sum(axis=(1, 2)) <= most)
+    stiff: Bools = ~(np.square(damped).sum(axis=(1, 2)) <= most)
     squares = damped[stiff] @ damped[stiff].transpose(0, 2, 1)
     stiff[stiff] = ~(np.linalg.eigvalsh(squares)[:, -1] <= most)
     return stiff

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.dynamics import Dynamics
@@ -19,7 +18,7 @@ from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Motions
 from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
 from kane_dynamics.simulation.simulation import Engine
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats, NDArray
 
 _WHOLE = 1e-6  # of a step: what division leaves of a duration that was meant as whole steps
 
@@ -95,8 +94,8 @@ class Rollouts:
     q: Floats | None
     v: Floats | None
     times: Floats
-    reduced: NDArray[Any] | None
-    steps: NDArray[Any]
+    reduced: NDArray | None
+    steps: NDArray
     failures: Mapping[int, KaneDynamicsError]
     fallback_count: int
 
@@ -190,7 +189,7 @@ class Chunk:
         self.q, self.v = np.array(inputs.q, order='C'), np.array(inputs.v, order='C')
         self.done = np.zeros(len(inputs))
         states = np.hstack([self.q, self.v])
-        self.active: NDArray[np.bool_] = np.array(np.isfinite(states).all(axis=1))
+        self.active: Bools = np.array(np.isfinite(states).all(axis=1))
         for array in kept:
             array[...] = np.nan
 

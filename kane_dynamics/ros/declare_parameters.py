@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,
@@ -29,6 +28,7 @@ from kane_dynamics.robot_config.parameters.spec import (
     plain,
 )
 from kane_dynamics.robot_config.parameters.tables import Parameters, all_specs
+from kane_dynamics.typing import Floats
 
 T = TypeVar('T', bound=Parameters)
 
@@ -86,7 +86,7 @@ def declare_for_each(node: Node, table: type[Parameters], mark: str, names: Iter
                 _declare(node, spec, name)
 
 
-def read_for_joints(node: Node, name: str, joints: Sequence[str]) -> NDArray[np.float64]:
+def read_for_joints(node: Node, name: str, joints: Sequence[str]) -> Floats:
     """Return ``gains.<joint>.p``, say, for each joint, in the order given; shape (n,)."""
     return np.array([present(node, name.replace('<joint>', each)) for each in joints], dtype=float)
 

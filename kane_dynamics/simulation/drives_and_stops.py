@@ -23,14 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.least_distance import nonnegative_least_squares
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.simulation.step_checks import RankLog
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, Indices
 
 DRY_SPEED = 0.2  # [rad/s] below which dry friction fades, so that a held step can follow it
 
@@ -144,7 +143,7 @@ class StoppedEngine:
         v[index[against > 0.0]] = 0.0
         return q, v
 
-    def _response(self, q: Floats, index: NDArray[np.intp], t: float) -> Floats:
+    def _response(self, q: Floats, index: Indices, t: float) -> Floats:
         """Return the change of the accelerations per effort on some speeds, shape (nv, k)."""
         still, efforts = np.zeros(self._robot.nv), np.eye(self._robot.nv)[index]
         free, *pushed = self._engine.accelerations(q, still, np.vstack([still, efforts]), t)

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose, log
@@ -37,7 +36,7 @@ from kane_dynamics.robot.checks import as_count, as_positive, as_vector
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.state import as_pose
 from kane_dynamics.simulation.simulation import Simulation
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
 _SERIES = 1e-2  # [rad] below which the series of the bend is exact to roundoff

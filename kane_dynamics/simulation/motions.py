@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms import projection
 from kane_dynamics.constraints.base import Constraint
@@ -21,7 +20,7 @@ from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.reference import PassiveForce
 from kane_dynamics.simulation.simulation import EffortLaw, Engine, Simulation
 from kane_dynamics.simulation.step_checks import RankEvent
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Bools, Floats, NDArray
 
 Counts = NDArray[np.int64]
 PayloadRows = tuple[Floats, Floats, Floats]
@@ -55,16 +54,16 @@ class ManyMotions(Protocol):
     ) -> Floats:
         """Return what differs between rollouts besides states and efforts, shape (rows, P)."""
 
-    def start(self, motions: Motions, rows: Counts) -> NDArray[np.bool_]:
+    def start(self, motions: Motions, rows: Counts) -> Bools:
         """Move states onto the constraints; return for which rows machine code is not sure."""
 
-    def run(self, motions: Motions, rows: Counts, until: int) -> NDArray[np.bool_]:
+    def run(self, motions: Motions, rows: Counts, until: int) -> Bools:
         """Take the steps up to number `until` of some rows, or fewer at a time."""
 
 
 def project(
     robot: Robot, constraints: Sequence[Constraint], q: ArrayLike, v: ArrayLike, t: float = 0.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """
     Return the nearest state with Phi(q, t) = 0 and A v = b0.
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.friction import implicit_drag
 from kane_dynamics.algorithms.projection import impact_energy, project
@@ -37,7 +36,7 @@ from kane_dynamics.simulation.step_checks import (
     forecast,
     running_away,
 )
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 PassiveForce = Callable[[float, Floats, Floats], ArrayLike]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.friction import friction_left_by_drag
 from kane_dynamics.algorithms.projection import project
@@ -27,7 +26,7 @@ from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine
 from kane_dynamics.simulation.step_checks import RankEvent, RankLog, check_halvings
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
 

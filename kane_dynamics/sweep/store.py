@@ -20,17 +20,17 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.compiler.cache import cache_folder
 from kane_dynamics.exceptions import InvalidInputError, SweepError
 from kane_dynamics.robot.checks import as_one, as_path
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep
+from kane_dynamics.typing import NDArray
 
 _BEGUN, _WRITING = '.begun-', '.writing-'
 _INPUTS = '_inputs'  # entry of a result that tells people what it is of
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, NDArray]
 
 
 @dataclass(frozen=True)

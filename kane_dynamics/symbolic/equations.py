@@ -20,7 +20,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.newton_euler import newton_euler
@@ -32,6 +31,7 @@ from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, Nam
 from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import quaternion_slices
+from kane_dynamics.typing import ArrayLike, Floats
 
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
 MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
@@ -117,7 +117,7 @@ class EquationsOfMotion:
         right = [*(force + rows.T * pull), *self.constraint_acceleration]
         return [sympy.Eq(a, b, evaluate=False) for a, b in zip(left, right, strict=True)]
 
-    def lambdify(self, quantity: str) -> Callable[..., NDArray[np.float64]]:
+    def lambdify(self, quantity: str) -> Callable[..., Floats]:
         """
         Return a numpy function (q, v, t=0.0) of one of the quantities.
 
@@ -139,7 +139,7 @@ class EquationsOfMotion:
         compute = sympy.lambdify([self.q, self.v, self.t], expressions.tolist(), 'numpy', cse=True)
         shape = expressions.shape if quantity.endswith('matrix') else expressions.shape[:1]
 
-        def evaluated(q: ArrayLike, v: ArrayLike, t: float = 0.0) -> NDArray[np.float64]:
+        def evaluated(q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Floats:
             return np.array(compute(q, v, t), dtype=float).reshape(shape)
 
         return evaluated

@@ -21,12 +21,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_positive
 from kane_dynamics.trajectories.joint_trajectory import ROWS, JointTrajectory
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 # effort(time, position, velocity, acceleration): what one state of the joints needs
 EffortFunction: TypeAlias = Callable[[float, Floats, Floats, Floats], Floats]

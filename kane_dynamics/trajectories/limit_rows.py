@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.exceptions import InfeasiblePathError, NotSolvedError
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 _STEPS = 20  # of a pace, each by the rows exceeded at the one before
 _SAFE = 1e-12  # of a pace: roundoff
@@ -46,7 +45,7 @@ class LimitRows:
         """Return the rows with places in another shape."""
         return LimitRows(*(part.reshape(*shape, part.shape[-1]) for part in self._parts))
 
-    def merged(self, new: LimitRows, parents: Indices, mask: NDArray[np.bool_]) -> LimitRows:
+    def merged(self, new: LimitRows, parents: Indices, mask: Bools) -> LimitRows:
         """Return these rows at places of `parents`, with new ones where `mask` is true."""
         results = [part[parents] for part in self._parts]
         for part, other in zip(results, new._parts, strict=True):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 from kane_dynamics.algorithms.projection import speed_indices
@@ -16,7 +15,7 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_numbers, check_increasing, describe, not_finite
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['Path', 'PathPoints', 'RolledPath', 'SplinePath']
 

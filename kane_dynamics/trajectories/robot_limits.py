@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.analysis.base_effects import planar_robot
 from kane_dynamics.analysis.ground_contacts import GroundContacts
@@ -26,7 +24,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, describe
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Floats, Indices, NDArray
 
 Bounds = Mapping[str, 'float | tuple[float, float]']
 
@@ -162,7 +160,7 @@ class GroundLimits:
         return edges, shares, sides
 
 
-def _stacked(parts: NDArray[Any], count: int) -> Floats:
+def _stacked(parts: NDArray, count: int) -> Floats:
     """Return an array of arrays of shape (n,), or of numbers, with the n first."""
     each = [np.broadcast_to(np.asarray(part, dtype=float), count) for part in parts.ravel()]
     return np.stack(each, axis=-1).reshape(count, *parts.shape)

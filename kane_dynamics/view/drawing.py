@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
@@ -18,7 +17,7 @@ from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.robot.urdf.records import UrdfVisual, read_visuals
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats, NDArray
 
 __all__ = ['Drawing', 'simple_drawing', 'urdf_drawing']
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -16,7 +15,7 @@ from kane_dynamics.events import EventSimulation
 from kane_dynamics.robot.checks import as_nonnegative, as_positive
 from kane_dynamics.simulation.motions import effort_law
 from kane_dynamics.simulation.simulation import EffortLaw
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 from kane_dynamics.view.drawing import Drawing
 from kane_dynamics.view.forces import Force, constraint_forces
 from kane_dynamics.view.recorder import Recorder

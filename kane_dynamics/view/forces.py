@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
@@ -27,7 +26,7 @@ from kane_dynamics.robot.checks import as_numbers
 from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['Force', 'constraint_forces']
 

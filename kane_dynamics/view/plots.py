@@ -15,11 +15,10 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_numbers, as_path
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 STATE_COLOURS = {
     'open': '#999999',

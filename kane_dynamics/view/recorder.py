@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algorithms.kinematics import body_poses
@@ -16,7 +15,7 @@ from kane_dynamics.robot.checks import as_choice, as_number, as_positive, as_tex
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.simulation.motions import Trajectory
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import ArrayLike, Floats, Indices
 from kane_dynamics.view.drawing import Drawing, simple_drawing
 from kane_dynamics.view.forces import STATES, Force
 from kane_dynamics.view.recording import Recording

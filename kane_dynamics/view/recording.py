@@ -11,11 +11,10 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.exceptions import InvalidInputError, shorten
 from kane_dynamics.robot.checks import as_path
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 from kane_dynamics.view.drawing import Shape
 from kane_dynamics.view.forces import STATES
 
@@ -175,7 +174,7 @@ def _plain_fields() -> list[str]:
     return [field.name for field in fields(Recording) if field.name != 'shapes']
 
 
-def _arrays(file: str) -> dict[str, NDArray[Any]]:
+def _arrays(file: str) -> dict[str, NDArray]:
     """Return what an npz holds; nothing is unpickled, nor unpacked beyond `LARGEST`."""
     try:
         with ZipFile(file) as archive:
@@ -193,7 +192,7 @@ def _arrays(file: str) -> dict[str, NDArray[Any]]:
         ) from error
 
 
-def _field(name: str, value: NDArray[Any]) -> Any:
+def _field(name: str, value: NDArray) -> Any:
     """Return an array, or text where a field is text."""
     if name == 'name':
         return str(value)
@@ -205,7 +204,7 @@ def _field(name: str, value: NDArray[Any]) -> Any:
     return tuple(map(str, value.tolist()))  # an empty list has no type of its own
 
 
-def _numbers(name: str, value: Any, axes: int, kinds: str = 'fiu') -> NDArray[Any]:
+def _numbers(name: str, value: Any, axes: int, kinds: str = 'fiu') -> NDArray:
     """Return an array after a check of its kind and its number of axes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.ndim != axes:
         actual = f'{value.dtype} of shape {value.shape}' if value is not None else 'nothing'

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.compiler.cuda.device import Array, Device
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_mapping, as_numbers
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 _PARTS = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
 

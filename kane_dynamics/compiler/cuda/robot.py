@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
 from kane_dynamics.compiler.build import Build, Progress, build_kernels, silent, step_name
@@ -34,7 +33,7 @@ from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import Dynamics
 from kane_dynamics.dynamics.table import FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 class CudaDynamics(Dynamics):

@@ -19,7 +19,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algebra.inertia import Inertia
@@ -43,7 +42,7 @@ from kane_dynamics.robot.joint_tables import JointIndex
 from kane_dynamics.robot.motion import AT_REST, JointMotion, joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import is_unit, quaternion_slices
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
 

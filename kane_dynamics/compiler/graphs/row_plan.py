@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.projection import project
@@ -38,7 +37,7 @@ from kane_dynamics.exceptions import (
 )
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 _SAMPLES = 3
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
@@ -50,7 +49,7 @@ _WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the ne
 _STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
 _STILL = 1e-9  # of speeds of about 1 [rad/s, m/s] what roundoff leaves where nothing moves
 
-Sample = tuple[ConstraintRows, NDArray[np.float64]]
+Sample = tuple[ConstraintRows, Floats]
 """Rows and M at a state."""
 
 
@@ -212,7 +211,7 @@ def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
     return bool(np.abs(beyond).max(initial=0.0) <= _REPEATS * np.abs(rows.matrix).max())
 
 
-def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _repeats(rows: ConstraintRows, mass: Floats) -> Bools:
     """Return which rows repeat others but for roundoff."""
     selection = select_rows(rows, cholesky_factor(mass))
     weak = selection.strength < _REPEATS
@@ -220,7 +219,7 @@ def _repeats(rows: ConstraintRows, mass: NDArray[np.float64]) -> NDArray[np.bool
     return weak
 
 
-def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> float:
+def _weakest(plan: RowPlan, rows: ConstraintRows, mass: Floats) -> float:
     """Return the smallest squared strength of the rows of a plan, in the order of its solve."""
     entries = [dict(enumerate(row)) for row in rows.matrix.tolist()]
     A = rows.matrix[[*plan.order, *plan.repeated]]
@@ -229,7 +228,7 @@ def _weakest(plan: RowPlan, rows: ConstraintRows, mass: NDArray[np.float64]) -> 
     return float(eliminate(plan.system(rows, entries), lower).rcond / ROW_WEIGHT)
 
 
-def _without_time_and_switches(constraints: ConstraintSet) -> NDArray[np.bool_]:
+def _without_time_and_switches(constraints: ConstraintSet) -> Bools:
     """Return which rows hold neither time nor a switch: what they are at a sample, they stay."""
     import casadi as ca
 

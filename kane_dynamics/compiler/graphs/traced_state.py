@@ -20,7 +20,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
@@ -43,6 +42,7 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.robot import WORLD, Robot
+from kane_dynamics.typing import NDArray
 
 WELL_CONDITIONED = ca.SX(1.0)
 Symbols = list[ca.SX]
@@ -53,7 +53,7 @@ def symbols(name: str, size: int) -> Symbols:
     return [ca.SX.sym(f'{name}{k}') for k in range(size)]
 
 
-def column(values: Sequence[Any] | NDArray[Any]) -> ca.SX:
+def column(values: Sequence[Any] | NDArray) -> ca.SX:
     """Return scalars, numbers or traced, as a dense column."""
     return (
         ca.densify(ca.vertcat(*[ca.SX(value) for value in values])) if len(values) else ca.SX(0, 1)
@@ -224,13 +224,13 @@ class TracedState:
         """Return C v + g."""
         return self.tree_effort(self.v)
 
-    def tree_effort(self, v: Sequence[Any]) -> NDArray[Any]:
+    def tree_effort(self, v: Sequence[Any]) -> NDArray:
         """Return C v + g."""
         return newton_euler_by_moments(self.canonical_robot, self.canonical_q, v, self.at_rest)
 
     def required_effort(
         self, v: Sequence[Any], a: Sequence[Any], switches: Sequence[Any] = (1.0,) * len(TERMS)
-    ) -> NDArray[Any]:
+    ) -> NDArray:
         """Return what the actuators must give, (19)-(30) with friction and armature."""
         tree = self.canonical_robot, self.canonical_q
         return required_effort(*tree, v, a, switches=switches, tree_effort=newton_euler_by_moments)

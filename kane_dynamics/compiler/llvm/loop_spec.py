@@ -17,10 +17,9 @@ from math import prod
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.compiler.value_graph import Value, graph_of
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
 
 Places = NDArray[np.int64]
 

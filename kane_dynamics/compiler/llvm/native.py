@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.compiler.llvm.entry_code import TABLE
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
@@ -29,6 +28,7 @@ from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
 from kane_dynamics.compiler.llvm.module import Spec, module_text, single_text
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 from kane_dynamics.exceptions import MissingPackageError
+from kane_dynamics.typing import Floats
 
 if not hasattr(llvm, 'create_lljit_compiler'):
     raise MissingPackageError(
@@ -232,7 +232,7 @@ def make_entry(
     module: NativeModule,
     name: str,
     slow_path: Callable[..., Any],
-    parameters: NDArray[np.float64],
+    parameters: Floats,
     method: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return a builtin function for the kernel, with name, signature and docstring of a method."""

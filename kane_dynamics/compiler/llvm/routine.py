@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.compiler.llvm.straight_line import Block
+from kane_dynamics.typing import Floats, NDArray
 
-Array = NDArray[np.float64]
+Array = Floats
 Table = NDArray[np.int64]
 Constants = Mapping[str, float | int | Sequence[int]]
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.quaternions import as_array
 from kane_dynamics.algebra.scalars import where
@@ -27,6 +26,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.integrators import squared_change
+from kane_dynamics.typing import NDArray
 
 EffortLaw = Callable[..., Any]
 
@@ -64,7 +64,7 @@ class Law:
         """Return the efforts with these gains."""
         return self.function(t, q, v, *([np.array(self.gains)] if self.gains else []))
 
-    def traced(self, state: Sequence[Any], gains: Sequence[Any]) -> NDArray[Any]:
+    def traced(self, state: Sequence[Any], gains: Sequence[Any]) -> NDArray:
         """Return the efforts at t, q, v as traced scalars."""
         t, q, v = state
         return as_array(ca.vertsplit(self.graph(t, column(q), column(v), column(gains))))
@@ -98,25 +98,25 @@ class Recorder:
         passive = self.passive
         return tau if passive is None else tau + passive.traced((as_scalar(t), q, v), ())
 
-    def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray[Any]:
+    def acceleration(self, q: Any, v: Any, tau: Any, t: Any) -> NDArray:
         """Record a call of the constrained forward dynamics."""
         tau = self.force(q, v, tau, t)
         (result,) = self.call('acceleration', (q, v, tau, [as_scalar(t)]), (self.robot.nv,))
         return result
 
-    def impulse(self, q: Any, v: Any, at: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+    def impulse(self, q: Any, v: Any, at: Any, tau: Any, t: Any, h: Any) -> NDArray:
         """Record a call of the velocity step with implicit friction."""
         clock, tau = [as_scalar(t), as_scalar(h)], self.force(q, at, tau, t)
         (result,) = self.call('impulse', (q, v, at, tau, clock), (self.robot.nv,))
         return result
 
-    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray[Any]:
+    def kick(self, q: Any, v: Any, tau: Any, t: Any, h: Any) -> NDArray:
         """Record a call of the velocity step across a middle place."""
         clock, tau = [as_scalar(t), as_scalar(h)], self.force(q, v, tau, t)
         (result,) = self.call('kick', (q, v, tau, clock), (self.robot.nv,))
         return result
 
-    def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray[Any]:
+    def fixed_point(self, improve: Callable[[Any], Any], start: Any) -> NDArray:
         """Record a loop of iterations x = improve(x), accelerated as in the reference."""
         size, parts = len(start), 1 + 2 * _MEMORY
         vector, result = (as_array(symbols(name, parts * size + 1)) for name in ('x', 'solved'))
@@ -148,7 +148,7 @@ class Recorder:
             tau = self.force(*start, tau, t)
             self.call('jump', (*start, v_middle, tau, [as_scalar(t), as_scalar(h)]), ())
 
-    def place(self, q: Any, t: Any) -> NDArray[Any]:
+    def place(self, q: Any, t: Any) -> NDArray:
         """Record calls of the projection of coordinates onto the holonomic constraints."""
         for _ in range(_NEWTON_STEPS):
             (q,) = self.call('place', (q, [as_scalar(t)]), (self.robot.nq,))
@@ -158,22 +158,20 @@ class Recorder:
         """Record a check that no singular configuration lies between two (q, t)."""
         self.call('crossing', (start[0], end[0], [as_scalar(start[1]), as_scalar(end[1])]), ())
 
-    def project(self, q: Any, v: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def project(self, q: Any, v: Any, t: Any) -> tuple[NDArray, NDArray]:
         """Record a call of the projection of speeds onto the constraints; also their rank."""
         speeds, rank = self.call('project', (q, v, [as_scalar(t)]), (self.robot.nv, 1))
         return speeds, rank
 
-    def slope(self, q: Any, v: Any, tau: Any, t: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def slope(self, q: Any, v: Any, tau: Any, t: Any) -> tuple[NDArray, NDArray]:
         """Trace dq/dt in place, and record a call of the acceleration."""
         return coordinate_rates(self.robot, q, v), self.acceleration(q, v, tau, t)
 
-    def retract(self, q: Any, v: Any, h: Any) -> NDArray[Any]:
+    def retract(self, q: Any, v: Any, h: Any) -> NDArray:
         """Trace q (+) v h in place."""
         return integrate_coordinates(self.robot, q, v, as_scalar(h))
 
-    def call(
-        self, kernel: str, arguments: Sequence[Any], sizes: Sequence[int]
-    ) -> list[NDArray[Any]]:
+    def call(self, kernel: str, arguments: Sequence[Any], sizes: Sequence[int]) -> list[NDArray]:
         """Record a call and return its results as arrays of symbols."""
         names = [symbols(f'{kernel}{len(self.calls)}_{k}_', size) for k, size in enumerate(sizes)]
         self.calls.append(

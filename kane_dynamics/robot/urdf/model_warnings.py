@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.inertia import Inertia, triangle_problem
@@ -25,6 +24,7 @@ from kane_dynamics.robot.motion import integrate_coordinates, joint_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.joints import ONE_DOF, LinkMass, has_range
 from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink, UrdfModel, UrdfOrigin
+from kane_dynamics.typing import Bools, Floats
 
 TOLERANCE = 1e-4  # [rad]; four digits, 1.571, are off by 2e-4 and may be meant
 _TWELFTHS = {0, 3, 4, 6, 8, 9}  # of a half turn: multiples of pi/2, pi/3 and pi/4
@@ -137,11 +137,11 @@ def speeds_without_inertia(robot: Robot) -> tuple[str, ...]:
     return _named(robot, _free_speeds(robot, _general_position(robot)))
 
 
-def _named(robot: Robot, mask: NDArray[np.bool_]) -> tuple[str, ...]:
+def _named(robot: Robot, mask: Bools) -> tuple[str, ...]:
     return tuple(n for n, one in zip(robot.velocity_names, mask, strict=True) if one)
 
 
-def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:
+def _free_speeds(robot: Robot, q: list[float]) -> Bools:
     """
     Return which speeds take part in a null vector of M, shape (nv,).
 
@@ -156,11 +156,11 @@ def _free_speeds(robot: Robot, q: list[float]) -> NDArray[np.bool_]:
     size = np.linalg.norm(energy, axis=0)
     scaled = energy / np.where(size > 0.0, size, 1.0)
     _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
-    free: NDArray[np.bool_] = np.abs(vectors[values < _RANK]).max(axis=0, initial=0.0) > _RANK
+    free: Bools = np.abs(vectors[values < _RANK]).max(axis=0, initial=0.0) > _RANK
     return free
 
 
-def _inertia_root(inertia: Inertia) -> NDArray[np.float64]:
+def _inertia_root(inertia: Inertia) -> Floats:
     """Return Psi^(1/2) on (omega, v) of the centre of mass, shape (6, 6)."""
     moments, axes = np.linalg.eigh(inertia.tensor)
     root = np.sqrt(inertia.mass) * np.eye(6)
@@ -168,9 +168,9 @@ def _inertia_root(inertia: Inertia) -> NDArray[np.float64]:
     return root
 
 
-def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[NDArray[np.float64]]:
+def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[Floats]:
     """Yield J_i of each body at its centre of mass, shape (6, nv), in one walk down the tree."""
-    of_bodies: list[NDArray[np.float64]] = []
+    of_bodies: list[Floats] = []
     for i, (body, parent) in enumerate(zip(robot.bodies, robot.parents, strict=True)):
         joint = joint_motion(robot, i, q, [0.0] * robot.nv)
         of_parent = np.zeros((6, robot.nv)) if parent == WORLD else of_bodies[parent]

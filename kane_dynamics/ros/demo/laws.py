@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -21,7 +20,7 @@ from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.effort_controller_node import EffortControllerNode
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 
 class ArmLaw(EffortLaw):
@@ -31,7 +30,7 @@ class ArmLaw(EffortLaw):
         super().__init__(dynamics)
         robot = dynamics.model.robot
         rows = dynamics.engine.constraint_rows(robot.neutral(), np.zeros(robot.nv)).matrix
-        moving: NDArray[np.bool_] = np.any(np.asarray(rows), axis=0)
+        moving: Bools = np.any(np.asarray(rows), axis=0)
         if dynamics.model.mobile:
             moving[:3] = True
         if (base := dynamics.model.base) is not None:
