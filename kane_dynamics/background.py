@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Background work: one thread, one result, polled by who asked for it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

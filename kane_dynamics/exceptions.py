@@ -6,8 +6,6 @@ Whatever this package raises on purpose is a `KaneDynamicsError` and, where Pyth
 it (`ValueError`, `KeyError`, `FileNotFoundError`, ...), one of those too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import Repr

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """YAML and JSON text from outside as plain values of bounded size; safe loaders only."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from itertools import accumulate

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices of vectors and rotations, triangular solves and QR."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

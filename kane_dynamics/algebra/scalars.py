@@ -7,8 +7,6 @@ quietly make a number of (truth values, text, dates, the real part of a complex 
 below a mask) is refused.
 """
 
-from __future__ import annotations
-
 import array
 from collections.abc import Sequence
 from numbers import Real

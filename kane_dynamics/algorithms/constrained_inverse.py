@@ -13,8 +13,6 @@ in many ways (more actuators than freedoms), the efforts with the least :math:`\
 are taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -26,8 +26,6 @@ rho it is not, and what rho adds is gone where p settles (Rockafellar 1976). rho
 Newton's method settles, and grows where it does not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from math import prod

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses, Jacobians and their rates of several frames at once, (16)-(23), (33)."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from kane_dynamics.algebra.dual_quaternion import vec6

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Viscous and Coulomb friction along the speeds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -20,8 +20,6 @@ With e = 0 none does: :math:`u^- = u^+ - W P` with :math:`P^T u^+ \le 0`, so tha
 that of all contacts alike, until no energy is created.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -11,8 +11,6 @@ compression took (Stronge, Impact mechanics, 2000); neither creates energy. Wher
 the normal speed inwards, u_n = 0 is enough for an impact to begin (Painleve).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import cos, exp, log, sin
 from typing import Any

@@ -21,8 +21,6 @@ the least value of a function with gradient :math:`M\dot v - Q`, Gibbs's or Gaus
 constraints. M may be singular as long as the constraints bind what has no mass.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ Body i has the linear momentum :math:`p_i = m_i v_{c,i}` (25) and, about its own
 the angular momentum :math:`I_i \omega_i` (26).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

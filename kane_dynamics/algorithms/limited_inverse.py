@@ -16,8 +16,6 @@ Limits and cones are conditions on forces :math:`f = (\tau, \lambda)`, :math:`C 
 tangential force at all, two for each row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

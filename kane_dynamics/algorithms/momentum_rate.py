@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rate of the momentum of the tree: what all forces on it add up to, (24)-(29)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kane_dynamics.algebra.quaternions import cross, vec3

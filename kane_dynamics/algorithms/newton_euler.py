@@ -21,8 +21,6 @@ Compiled code of whole trees takes `newton_euler_by_moments`, which has fewer op
 numpy, more overhead; loops over bodies take `outward` and `inward`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -25,8 +25,6 @@ The efforts of `newton_euler`, (19)-(30), with a quarter to two fifths fewer ope
 the bodies, so what needs them takes `newton_euler`.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

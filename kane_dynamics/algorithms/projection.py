@@ -21,8 +21,6 @@ needs it so: else :math:`s^T M s / 2` of :math:`s = v - x` would not fall with t
 gains. Rows that repeat others change nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

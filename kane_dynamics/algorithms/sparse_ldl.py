@@ -17,8 +17,6 @@ M_{kk}` smaller still. So to first order, relative to the norm of a,
 .. math:: n^2 = \sum_k \left(\frac{I_k |a_k| + t_k}{d_k}\right)^2 / \sum_k a_k^2 .
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -18,8 +18,6 @@ One set of pivot rows need not do for all states: the lateral rows of two wheels
 their base moves along the line between them. Of two sets the better conditioned one counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple

@@ -25,8 +25,6 @@ Rows and directions are the same where nothing slides: Gauss's principle.
    A \dot v = b .
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

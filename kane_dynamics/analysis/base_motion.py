@@ -14,8 +14,6 @@ ones of its origin, in C, and the yaw acceleration:
 :math:`(\dot v_x - \omega v_y, \dot v_y + \omega v_x, \dot\omega)`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

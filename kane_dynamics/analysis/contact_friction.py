@@ -12,8 +12,6 @@ along (x) and across (y) the track: it lies on the ellipse with half axes :math:
 there it is zero here, see `constraints.traction` and `contact_forward_dynamics`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ and its covariance :math:`(J S^{-1} J^T)^{-1}`. Wrenches that the joints do not 
 :math:`J^T w = 0`, are unknown: they are left out of w, and their variance is `UNKNOWN`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

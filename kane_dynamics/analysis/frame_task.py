@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a named frame moves, in six axes at its origin: rotations about x, y, z, then along them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

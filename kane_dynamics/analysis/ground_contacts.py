@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ground contacts of a robot: wheels, from their constraint rows, and casters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -17,8 +17,6 @@ without accelerations and without the inverse of M. Without constraints Z = 1 an
 integral is p - p_0 (De Luca and Mattone 2003).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

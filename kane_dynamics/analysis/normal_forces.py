@@ -35,8 +35,6 @@ springs of stiffness :math:`k_i` under a rigid robot, with the least
 Springs do not pull: what would lift, lifts, and the others carry (the same problem with bounds).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

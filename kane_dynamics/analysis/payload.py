@@ -13,8 +13,6 @@ without gravity,
 so the efforts are :math:`J_F^T Y \phi`. Sums over samples give least squares.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

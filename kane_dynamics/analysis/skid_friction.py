@@ -11,8 +11,6 @@ which then holds instead of sliding. The moment is :math:`\sum_i (x_i - x_0) F_i
 :math:`x_0` that the kinematics takes for the centre: its row gives Y there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -18,8 +18,6 @@ function of time, which no feedback closes over. A part of it is safe: motors th
 than there is drive light joints off their way. Viscous friction stays that of measured speeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

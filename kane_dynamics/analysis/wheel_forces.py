@@ -12,8 +12,6 @@ multipliers of the rows along the normals are taken. They are exact where the nu
 with least efforts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

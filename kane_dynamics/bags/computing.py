@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the nodes compute, of the states of a bag: efforts, external efforts, accelerations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded bags (rosbag2 in sqlite3 or mcap) without ROS, by rosbags: read and written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mobile base from a short block of settings, e.g. of a YAML file."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mobile bases in one call: differential, skid steer, mecanum, omni, Ackermann, swerve."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 

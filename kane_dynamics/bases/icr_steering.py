@@ -14,8 +14,6 @@ over the directions of :math:`\nu` that fixed wheels allow: Gauss and Newton, fr
 vector of the rows that they change least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -8,8 +8,6 @@ The row of a wheel on a vertical axis is a sinusoid of its angle,
 :math:`\beta' = -k(\beta)\cdot\nu' / (k_\beta(\beta)\cdot\nu)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar

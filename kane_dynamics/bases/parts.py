@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheels of a base with their rows: fixed, with rollers, steered, casters, balls."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels that a URDF shows, by joint axes and collision shapes, and the bases that fit them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

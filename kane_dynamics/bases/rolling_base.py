@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A base as the rows of its wheels: its joints, mobility, and rows at coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A mobile base on wheels: its wheels, constraint rows and kinematics in both directions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command ``kane-dynamics``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics cache`` and ``build``: compiled code on disk, and as a C library."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics init``: the parameter file of a robot of one's own, from its URDF."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

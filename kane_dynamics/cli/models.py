@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics info`` and ``equations``: what a robot is made of, its equations of motion."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics simulate`` and ``demo``: motions of a robot, computed here and over ROS 2."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

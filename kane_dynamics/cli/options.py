@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one table of arguments and options: a word means the same in every command. ROBOT, read."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import warnings

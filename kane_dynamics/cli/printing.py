@@ -5,8 +5,6 @@ What commands share: output, files, ROS. Results go to standard output, all else
 Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

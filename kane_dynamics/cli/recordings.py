@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics bag`` and ``view``: recorded motions, computed with and shown; robots, too."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics add-efforts`` and ``retime``: a joint trajectory for a robot from another."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path as FilePath

@@ -9,8 +9,6 @@ exception inside `submit` can leave one of its locks locked for good. The queues
 and so is what waits.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from _thread import start_new_thread

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a robot to machine code: trace, compile on all cores, keep on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

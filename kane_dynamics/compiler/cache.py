@@ -9,8 +9,6 @@ Files are written under a temporary name and moved into place, so that two proce
 same one at once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a robot to its compiled dynamics (``kd.compile``)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Literal, overload

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot whose dynamics are machine code; made by `kane_dynamics.compile`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial

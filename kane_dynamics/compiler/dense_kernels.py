@@ -6,8 +6,6 @@ Each calls other kernels of the robot (M, C v + g, the rows) and `dense_routines
 takes the rows that the reference takes. What contradicts has health 0, as ever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial

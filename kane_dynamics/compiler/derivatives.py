@@ -15,8 +15,6 @@ lambda follow from
 Derivatives with respect to q are taken along its tangent, :math:`q \oplus \delta`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import casadi as ca

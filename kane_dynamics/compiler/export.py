@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs for other programs: CasADi functions (acados, OCS2, ...) and C code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -8,8 +8,6 @@ unit acceleration k (Silva et al., section 6), column k of C one run of C x with
 as one batch. Under constraints, or with joints that follow others, the solves are LAPACK's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A compiled function at run time: checks, conversions, batches, the way to the reference."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import math

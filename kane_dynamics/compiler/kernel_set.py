@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What machine code of a robot is made of: options, inputs, precisions, and its hash."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence

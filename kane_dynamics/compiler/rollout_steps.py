@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many motions as machine code: groups of states in vector lanes, on all cores."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import partial

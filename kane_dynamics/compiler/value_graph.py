@@ -16,8 +16,6 @@ written to a slot, once, and read from there for that use: the choice that reads
 Systems J. 5, 1966). Straight-line code tells all uses beforehand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -8,8 +8,6 @@ along :math:`t = n \times k/s`; left of t is :math:`k\times t`. A ball has e = -
 not turn.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

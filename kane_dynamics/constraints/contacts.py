@@ -14,8 +14,6 @@ Rows of contacts are those of :math:`\Phi(q) = 0`, :math:`A \dot v = b`. Where a
 :math:`A \dot v \ge b`; as constraints they hold the distance at zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import copysign

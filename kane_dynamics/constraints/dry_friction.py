@@ -10,8 +10,6 @@ The normal force N is the multiplier of a distance, or a given load where nothin
 (a wheel of a base that moves in the plane).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constraints on joint coordinates alone: locks, couplings, limits (linear)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

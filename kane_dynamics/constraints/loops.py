@@ -15,8 +15,6 @@ origin p of b in a and an axis n, turned to :math:`m = r n r^*`, joints have
 :math:`\dot\omega\times m + \omega\times\dot m`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

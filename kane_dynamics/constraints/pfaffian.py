@@ -8,8 +8,6 @@ Holonomic rows are differentiated twice. With :math:`\dot q = N(q) v`,
    \quad b = \dot b_0 - \dot A v.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builders of rolling: wheels with or without a round tyre, wheels with rollers, balls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

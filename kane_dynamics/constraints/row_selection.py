@@ -27,8 +27,6 @@ all rows that it can.
 What this cannot know: an angle below 0.001 that is meant, and that 1.57 is not.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -15,8 +15,6 @@ Speeds x that keep :math:`A x = b_0` while the robot moves at other speeds v cha
 :math:`A \dot x = \dot b_0 - \dot A x`, where :math:`\dot A` belongs to v (`turning_rate`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple

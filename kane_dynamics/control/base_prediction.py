@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a base will move, from its command or its odometry; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

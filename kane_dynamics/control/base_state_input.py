@@ -7,8 +7,6 @@ now. Its accelerations are those of the first fresh source in the order that the
 ``cmd_vel`` as the drives should follow it, ``odom`` differentiated, ``imu``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured motion and efforts to contacts and payloads, for one robot; no rclpy here."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

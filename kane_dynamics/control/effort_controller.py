@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured state and reference to motor efforts by one of the tracking laws; no rclpy here."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all inputs share: a message is checked, kept and counted; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -18,8 +18,6 @@ a tenth, half or all of them, half of what going on leaves of them where it uses
 braking keeps the limits themselves, the one that breaks them least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine that the nodes call: the reference, or the one compiled for the robot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -9,8 +9,6 @@ Along a path :math:`q(s)` at the rate :math:`r = \dot s` the motion is
 The rate follows the scaling factor on ramps of constant :math:`\dot r`: speeds do not jump.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

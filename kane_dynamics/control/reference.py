@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference motion: a JointTrajectory message to wanted values in time; no rclpy here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

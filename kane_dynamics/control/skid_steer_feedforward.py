@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A skid-steer base in the effort law: how its wheels turn it, and what friction costs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kane_dynamics.analysis.skid_friction import SkidFriction

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measured state: joint_states, odom and the direction of gravity; nothing needs rclpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

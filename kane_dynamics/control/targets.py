@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets of a frame: wrench, pose and twist of geometry_msgs as arrays; no rclpy here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured state and the wanted pose of a frame to efforts, for one robot; no rclpy here."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

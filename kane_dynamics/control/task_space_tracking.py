@@ -14,8 +14,6 @@ The law is `algorithms.task_space_law`, one call of either engine. Here its argu
 and `frame_limits` bounds its efforts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

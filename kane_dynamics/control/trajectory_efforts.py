@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efforts that a trajectory of some motors needs, base and arm coupled; no rclpy here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

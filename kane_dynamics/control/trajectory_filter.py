@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trajectory message to one with efforts, for one robot; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

@@ -20,8 +20,6 @@ damper B acts as :math:`(1 + h B \Lambda^{-1})^{-1} B`, with :math:`\Lambda^{-1}
 per wrench, which takes all of the speed in a period at most.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

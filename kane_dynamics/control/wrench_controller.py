@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured state and targets of a frame to motor efforts, for one robot; no rclpy here."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kane_dynamics.analysis.contact_friction import shared_weight, wheel_cones

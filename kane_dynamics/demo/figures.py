@@ -7,8 +7,6 @@ ready but had no core (the run delay of Linux: another program or another thread
 a garbage collection, or slept until a message or a timer came.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A smooth motion for demonstrations: the base drives an S-curve while the arm swings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of the closed loop: a table and a sentence, plots, and pictures of the motion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C library of a robot, a loader for Python, and the ROS 2 package around them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

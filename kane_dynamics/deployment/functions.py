@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that a library of a robot may have, with the meaning of their arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

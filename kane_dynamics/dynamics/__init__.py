@@ -7,8 +7,6 @@ reference engine, the algorithms of the papers in numpy; `kane_dynamics.compile`
 methods as machine code.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from types import ModuleType

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every engine of dynamics has: its robot, its load, and results for one state or many."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar

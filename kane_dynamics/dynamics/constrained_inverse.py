@@ -5,8 +5,6 @@ Efforts that produce a motion under constraints: rows of the table, and methods 
 .. math:: S^T \tau_a + A^T \lambda = M a + C v + g + D v + F \mathrm{sign}(v) - J^T w
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

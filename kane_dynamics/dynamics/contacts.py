@@ -8,8 +8,6 @@ Arguments are checked, then the algorithm is called.
    0 \le p_n \perp C_n \dot v - d \ge 0, \quad |p_t| \le \mu p_n
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

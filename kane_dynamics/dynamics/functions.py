@@ -5,8 +5,6 @@ Functions of a robot: ``kd.f(robot, ...)`` is ``kd.dynamics(robot).f(...)`` at o
 All numbers must be finite here; what is not raises `InvalidInputError`.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Sequence

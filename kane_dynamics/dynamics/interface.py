@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of all engines: each function once, with its signature and documentation."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

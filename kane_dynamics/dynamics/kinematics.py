@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Centre of mass, momentum and frames: a row of the table and a method each."""
 
-from __future__ import annotations
-
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.frame_tables import (
     frame_bias_table,

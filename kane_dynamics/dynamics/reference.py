@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference engine: the formulas of the table in numpy, state by state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Independent constraint rows; speeds, accelerations and efforts that they allow, by numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -7,8 +7,6 @@ numbers; the compiled engine, CUDA and the C library trace it, or what `traced` 
 form of the tracer.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable

@@ -7,8 +7,6 @@ Terms of the equation of motion and energy: a row of the table and a method each
 Gravity stands on the left side; friction acts against :math:`\tau`; armature is part of M.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from kane_dynamics.algorithms.friction import joint_friction

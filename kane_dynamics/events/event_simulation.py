@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot whose constraints come and go while it moves (Gillespie, figure 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

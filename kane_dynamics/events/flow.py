@@ -9,8 +9,6 @@ differential equations, with the dependent speeds :math:`v_D = D v_I + E` embedd
 that of a robot without any.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -10,8 +10,6 @@ of its own: Brent's method finds the root on it. Gaps that close and open again 
 found by the sign of their rates at its ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot

@@ -5,8 +5,6 @@ Named constraints and contacts of a simulation: what each does in a mode, and th
 The rows of all of them are evaluated once at a state.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ or slip as their forces and Coulomb's law ask for (`frictional_motion`); constra
 jumps where nothing strikes and no constraint is imposed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

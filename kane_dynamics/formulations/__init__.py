@@ -5,8 +5,6 @@ The formulations of the five papers, on the same terms and constraint rows.
 A new method of `forward_dynamics` is one file here and one line of `METHODS`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -19,8 +19,6 @@ axes :math:`S_k` it is :math:`\sum_k S_k \tau_k / |S_k|^2` (axes of one joint ar
 that its power is :math:`\tau^T v`; what it is across the axes does no work and changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

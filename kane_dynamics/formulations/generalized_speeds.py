@@ -8,8 +8,6 @@ as W and X, or by the definition :math:`u = Y(q, t) v + Z(q, t)`. Fewer u than v
 into the speeds (Parsa (12)). The functions are traced once, so their rates are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

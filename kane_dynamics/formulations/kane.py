@@ -46,8 +46,6 @@ Sylvester equation with :math:`\dot Q`; it cancels in :math:`\dot u` but not in
 principle (56)-(63).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

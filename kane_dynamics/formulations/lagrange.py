@@ -24,8 +24,6 @@ that is :math:`(B^T M B) \dot u = B^T (f - h - M \gamma)` with any :math:`\gamma
 :math:`\gamma` the one of least norm. Motor armature is part of M though of no body.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -11,8 +11,6 @@ A base acceleration cannot stand for such a field, so the wrenches enter as exte
 left out of the force is smaller by the square of (size of the body)/|r|.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -13,8 +13,6 @@ where f are the active forces on v. Rows A v = b0 become :math:`A W u = b_0 - A 
 :math:`A W \dot u = b - A\beta`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 

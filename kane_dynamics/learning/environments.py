@@ -5,8 +5,6 @@ The task of `reach_task` as environments of gymnasium, which one rollout moves.
 Row i of a vector reset with seed s is the single environment reset with s + i, as gymnasium's own.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

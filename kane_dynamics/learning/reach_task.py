@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mobile manipulators that bring their hands to poses while they drive, and their pictures."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, cast
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots that reach for a pose: their states, what is seen of them, and what they get for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What came too late in a closed loop, counted period by period; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, deque
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ The model's base is the root link R with q = (x, y, yaw) in the odometry frame O
 derivative, in O. Odometry is the pose of a child frame C fixed in R, and its twist **in C**.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

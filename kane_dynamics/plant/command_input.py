@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Effort commands to the simulator, by name or as a plain array; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

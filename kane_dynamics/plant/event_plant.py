@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated robot whose constraints come and go; nothing here needs rclpy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated robot: effort commands, integer time, noise of its sensors; no rclpy here."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """When the next simulated period is due: by a clock, or in lockstep with another; no rclpy."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints, bodies and named frames of a robot, all frozen: their tree, their table, their hash."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -21,8 +21,6 @@ So a chief child is placed by a turn about x and a shift (a, b, 0). The angle fr
 the body's at q = 0 is added to the coordinate.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Argument checks that several rooms share."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import math

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where joints are in q and v, and what acts along each speed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ Body frames sit at the joints, so that axes are constant; the centre of mass of 
 translation away. Everything is written for one joint here and used by all algorithms.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

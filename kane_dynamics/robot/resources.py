@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of this and other packages, and URDF text that the package xacro makes of them."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

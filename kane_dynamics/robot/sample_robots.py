@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made-up robots: a serial arm of any length, and random trees of every joint kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Argument checks of states: q, v and a as lists of finite floats that fit the robot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

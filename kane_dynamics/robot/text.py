@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots by name and by address: shipped ones, URDF and xacro files, parameter files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheeled base and the named constraints that parameters declare; no rclpy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains of a robot, and the text of its parameter file."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

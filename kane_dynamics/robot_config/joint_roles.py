@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints of a robot and their roles: wheel, steering, caster, finger, arm."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

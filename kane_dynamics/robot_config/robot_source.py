@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From parameters, or their file, and URDF text to the model that a node works with."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of a robot from what its URDF shows and what its owner answers."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rollouts on a graphics card; steps that it finds ill-conditioned are taken by the processor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType

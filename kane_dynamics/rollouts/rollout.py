@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motions of many states at once (``kd.rollout``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

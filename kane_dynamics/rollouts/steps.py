@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rollouts: when states are kept, steps one by one or by machine code, and what they give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ cancels are passed on. When another goal preempts one, the controller aborts the
 is passed on like any other end.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ The result goes to the cache on disk, where the node finds it. Nodes that start 
 turns, so that a robot is compiled once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the dynamics nodes share: model, lifecycle, output, diagnostics."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_contact_observer``: joint_states with efforts to contacts, collisions and payloads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

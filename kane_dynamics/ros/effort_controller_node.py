@@ -5,8 +5,6 @@ Joint_states, odom and a reference, or targets of a frame, to wheel and arm effo
 ``kane_inverse_dynamics`` and ``kane_computed_torque`` are this node with other defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the nodes share that send efforts to motors: output, silence, services."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from typing import Any

@@ -5,8 +5,6 @@ The executables: ``--help``, and a clear word where ROS 2 is missing.
 One for each node, and ``kane_container``: several in one process, on one thread, for high rates.
 """
 
-from __future__ import annotations
-
 import importlib
 import shutil
 import sys

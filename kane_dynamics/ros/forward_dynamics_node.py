@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_forward_dynamics``: joint_states with effort and odom to predicted accelerations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

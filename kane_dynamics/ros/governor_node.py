@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_governor``: commands of a base that keep reserves of its limits; contact forces."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any

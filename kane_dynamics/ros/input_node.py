@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inputs of a dynamics node: subscriptions, checks and age limits, and their diagnostics."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch arguments and nodes that the launch files share."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

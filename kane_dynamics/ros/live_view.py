@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane-dynamics view --live``: a robot on topics, in the browser."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Payloads of a node: parameters that reach the dynamics at once, and a service to detach them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the model of a node: from its parameters, else from the topic robot_description."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import time

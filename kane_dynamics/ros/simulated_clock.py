@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose time the stamps of a simulator carry: its own on /clock, or that of its node."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

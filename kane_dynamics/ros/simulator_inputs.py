@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What others give to the simulator: wrenches on links, states, and the pose of a device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_simulator``: efforts in, joint_states, odom, tf and /clock out."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Services that add and remove constraints of the simulator by name, and its topic of events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

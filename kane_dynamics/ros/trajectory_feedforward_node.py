@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_trajectory_feedforward``: trajectories with efforts for a joint_trajectory_controller."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

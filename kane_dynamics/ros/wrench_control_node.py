@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``kane_wrench_control``: joint_states, odom and targets of a frame to wheel and arm efforts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

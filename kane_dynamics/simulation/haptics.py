@@ -21,8 +21,6 @@ The device sends its pose and gets a wrench once in its period; in between the p
 the coupler acts on the robot at every step of the simulation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

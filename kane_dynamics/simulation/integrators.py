@@ -42,8 +42,6 @@ step moves states by its error, h^3, and is not reversible.
 Drift off the constraints is removed by `algorithms.projection` after a step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motions over a duration, their energy balance, steps of many states, projection of a state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time steps and motions by numpy; M and C v + g by the reference algorithms, or given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stepping a robot through time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Protocol
 

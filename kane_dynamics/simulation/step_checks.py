@@ -26,8 +26,6 @@ step multiplies that part of the motion by a polynomial of h times the rate, by 
 h is too long, whatever its order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a sweep: what is not in its folder is computed, here or on workers of Dask."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

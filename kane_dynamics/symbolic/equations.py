@@ -11,8 +11,6 @@ The algorithms that compute the numbers are traced into a graph, as for machine 
 is converted: nothing is derived a second time. SymPy is imported when it is first needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module

@@ -10,8 +10,6 @@ cosines of sums and of half angles hold by themselves. Powers of z may be negati
 products and sums allow; before a division all are shifted to be positive.
 """
 
-from __future__ import annotations
-
 import cmath
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -7,8 +7,6 @@ cosines of single angles, ``cos(q1) cos(q2)``, each angle for itself; equal fact
 once. All these forms are the same function. The one with the fewest operations is taken.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

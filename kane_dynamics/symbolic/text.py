@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion as text, LaTeX and Python source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ The controller goes from where the joints are to the first point; the effort it 
 its last command to that of the first point. Where that is at time zero, the effort steps at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

@@ -11,8 +11,6 @@ linear in u and x (Bobrow et al. 1985), but for viscous friction, which goes wit
 Coulomb friction has a sign on a path: the worse one where a joint turns round nearby.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometric paths, and paths of wheeled robots that keep their constraint rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 

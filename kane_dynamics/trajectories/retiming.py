@@ -7,8 +7,6 @@ are checked at other places of the cells too; where one is exceeded cells are ha
 drawn in by what it was exceeded. Cells are cut where u jumps from one limit to another.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ traction of each wheel lies in a polygon inside the ellipse :math:`\mu N`, whose
 four of them along and across the track.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ The mappings have the fields of trajectory_msgs/JointTrajectory, as messages do:
 ``ros2 topic echo`` prints, and what YAML and JSON files hold.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded motion as animation (GIF), as strobe picture (PNG, PDF), and with its curves."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

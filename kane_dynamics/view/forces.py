@@ -10,8 +10,6 @@ at the point where the constraint is, or the couple, that gives the same is that
 J the Jacobian there. No constraint is asked for its direction, so this holds for all kinds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

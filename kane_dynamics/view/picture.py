@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure that shows instants of a recorded motion: robots, ground, forces, time and events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Curves of a motion over time with its events, and the one style of all plots: for papers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A motion with everything that is needed to show it: one file of named arrays (npz)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -5,8 +5,6 @@ The window in the browser (viser): a recording with a time slider, or a robot wi
 A scene shows a robot, the ground and force arrows.
 """
 
-from __future__ import annotations
-
 import html
 import time as wall
 from collections.abc import Sequence

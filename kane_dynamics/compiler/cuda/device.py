@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a GPU must do for the kernels: PTX by LLVM's back end, arrays, launches."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -12,8 +12,6 @@ thread (`indices`). Where the rcond is below the limit, all outputs are NaN and 
 state; the caller asks the reference. Outputs must not overlap inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import casadi as ca

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gravity and payloads that differ from state to state of a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ sound stays where it is, with its number of steps; the caller takes that step by
 starts the kernel again for such rollouts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ The algorithms as graphs of one body, for loops over bodies.
 are called on one body of each group, with symbols for what its parent or its children hand on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

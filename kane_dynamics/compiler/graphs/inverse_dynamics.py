@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of what constraint rows ask of a motion, and of the efforts that produce or follow it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """M as composite inertias in world axes, for loops over bodies; see `mass_matrix`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

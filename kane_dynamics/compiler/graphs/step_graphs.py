@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of time steps: speeds after forces and constraints, projections, and their checks."""
 
-from __future__ import annotations
-
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import where

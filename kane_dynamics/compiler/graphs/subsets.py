@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The algorithms traced for constraints that are switched on and off while the code runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property

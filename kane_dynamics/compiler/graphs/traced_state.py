@@ -12,8 +12,6 @@ poses up from the world: turns by 90 degrees, of which canonical frames are full
 rotations of vectors, but do in such products.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any

@@ -6,8 +6,6 @@ The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmid
 `tree_routines`. N is the number of speeds, K that of rows.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR

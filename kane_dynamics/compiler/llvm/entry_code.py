@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLVM code of a kernel's entry for Python: a vectorcall function on numpy arrays."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel is before it is machine code."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import casadi as ca

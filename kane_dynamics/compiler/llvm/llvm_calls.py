@@ -9,8 +9,6 @@ forks, or the child would wait for its locks for ever; and none while it ends, b
 LLVM does not wait for its threads.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import threading

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of one body, or of several in vector lanes, at one level of a loop over bodies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -10,8 +10,6 @@ what passes hand on is kept body by body, in serial chains from one body to the 
 summed in an array of their own, and stored last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -8,8 +8,6 @@ body; all others, such as sines, placements and inertial wrenches, may run for a
 Levels are numbered: 0 before the first pass, 1 in it, 2 between it and the second, and so on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -16,8 +16,6 @@ Exported functions, with a pointer for each input, one for the parameters, one f
   converts, runs batches and raises the named errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import casadi as ca

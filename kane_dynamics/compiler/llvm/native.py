@@ -6,8 +6,6 @@ From LLVM IR to functions that Python calls, by llvmlite (Numba's compiler back 
 its functions; `make_entry` wraps one as a builtin function whose call costs tens of nanoseconds.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import inspect

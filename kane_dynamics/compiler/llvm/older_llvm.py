@@ -6,8 +6,6 @@ Pointers have types there: here each is an ``i8*`` that is cast where it is used
 have no instruction: the C library gives them, one lane after the other.
 """
 
-from __future__ import annotations
-
 import re
 
 _NAME = r'%[\w.]+'

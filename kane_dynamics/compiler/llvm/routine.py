@@ -9,8 +9,6 @@ compute both sides. Names that it does not define are constants: numbers, or tab
 kernels in vector lanes, ``x[k:] = f(...)`` stores the whole result; ``-> Lanes`` returns a vector.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

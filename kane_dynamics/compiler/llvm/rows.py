@@ -9,8 +9,6 @@ these pieces: 12 shuffles for 64 floats. What a row has beyond whole pieces come
 ends where the row ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kane_dynamics.compiler.llvm.straight_line import Block

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sine and cosine together as LLVM code without branches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block

@@ -9,8 +9,6 @@ constant, of which canonical body frames make many, add the constant after the a
 the sum of a large angle and a small constant would lose what the sine needs.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Callable, Iterable

@@ -7,8 +7,6 @@ entries between BEGIN[s] and END[s] for s from FIRST[k] to FIRST[k + 1]. N is th
 A square root of M^-1 is L^-1 D^-1/2.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR

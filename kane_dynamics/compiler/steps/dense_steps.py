@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routines of accelerations, time steps and projections; see `dense_kernels`."""
 
-from __future__ import annotations
-
 from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
 from kane_dynamics.compiler.llvm.tree_routines import dot, size_in_mass

@@ -8,8 +8,6 @@ too. Where asked for, it is 0 where a state ends beyond all bounds. Lanes do not
 a loop goes on until each lane is done, and those that were done before keep what they had.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from kane_dynamics.compiler.llvm.kernel_spec import SINGLE_HEALTH_LIMIT, KernelSpec

@@ -7,8 +7,6 @@ function of Python as kernels have: it returns a new array (q, v, rank), or asks
 function where the step is not sound or ends beyond all bounds. ``NAME_lanes`` is `motions`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from kane_dynamics.compiler.llvm.entry_code import Signature, entry_text

@@ -8,8 +8,6 @@ of a body is that of the link below its moving joint (for a planar joint turned 
 axis); every link keeps a named frame.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections import Counter

@@ -8,8 +8,6 @@ are part of a heavier body, so a link is refused only for a negative or non-fini
 body for a negative principal moment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

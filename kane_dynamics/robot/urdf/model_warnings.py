@@ -6,8 +6,6 @@ A wheel whose axis is off by 3.7e-6 rad (1.5708 in place of pi/2) is another whe
 constraints that should repeat each other differ a little.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

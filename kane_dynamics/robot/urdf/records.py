@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contents of a URDF file as plain frozen records: links, joints, and what draws the links."""
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass

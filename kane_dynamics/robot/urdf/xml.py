@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elements and attributes of a URDF; DTDs, entities and external references are refused."""
 
-from __future__ import annotations
-
 import math
 import os
 from pathlib import Path

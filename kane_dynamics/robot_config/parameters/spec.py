@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One parameter as ROS sees it: what is legal, and which name was meant. Nothing needs rclpy."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

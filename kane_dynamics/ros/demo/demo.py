@@ -7,8 +7,6 @@ thread: on two cores, processes of their own would wait for each other. All runs
 gains, the same motion and a ROS domain of their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

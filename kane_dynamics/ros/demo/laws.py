@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the runs of the demonstration feed forward, and how fast the motors let them go."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

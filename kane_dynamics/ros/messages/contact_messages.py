@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts and payloads as messages: forces and margins, markers for RViz, wrench estimates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

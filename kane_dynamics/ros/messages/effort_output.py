@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The effort topics: one JointState by name, one plain array for a controller, one a joint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quality of service, one name per purpose (REP-2003; doc/nodes.md says which topic has which)."""
 
-from __future__ import annotations
-
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

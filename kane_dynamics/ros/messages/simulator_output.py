@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The topics of the simulator: joint_states, odom, tf, constraint forces (one entry a row)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
