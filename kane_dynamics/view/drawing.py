@@ -37,13 +37,12 @@ class Shape:
     colour: tuple[float, float, float] = (0.7, 0.72, 0.75)  # Red, green, blue, from 0 to 1
 
     def __post_init__(self) -> None:
-        vertices, faces = np.asarray(self.vertices), np.asarray(self.faces)
-        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
-            raise InvalidInputError(
-                f'vertices [m]: need shape (n, 3), finite, got {vertices.shape}'
-            )
-        if faces.ndim != 2 or faces.shape[1] != 3:
-            raise InvalidInputError(f'faces: need shape (m, 3), got {faces.shape}')
+        vertices, faces, colour = map(np.asarray, (self.vertices, self.faces, self.colour))
+        for name, x, kinds in (('vertices [m]', vertices, 'fiu'), ('faces', faces, 'iu')):
+            if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in kinds:
+                raise InvalidInputError(f'{name}: need shape (n, 3), got {x.dtype} of {x.shape}')
+        if colour.shape != (3,) or not np.isfinite(np.concatenate([vertices, [colour]])).all():
+            raise InvalidInputError(f'vertices [m], colour: need finite numbers, got {colour}')
         if faces.size and not 0 <= faces.min() <= faces.max() < len(vertices):
             raise InvalidInputError(
                 f'faces: need numbers of the {len(vertices)} vertices, got '

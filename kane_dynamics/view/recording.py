@@ -90,16 +90,17 @@ class Recording:
         }
         for field, shape in needed.items():
             array = getattr(self, field)
-            if array.shape != shape or not np.isfinite(array).all():
+            of_numbers = array.dtype.kind in 'fiu' and np.isfinite(array).all()
+            if array.shape != shape or not of_numbers:
                 raise InvalidInputError(
-                    f'recording: {field} must be finite, of shape {shape}; its shape is '
-                    f'{array.shape}'
+                    f'recording: {field} must be finite, of shape {shape}; it is {array.dtype} '
+                    f'of shape {array.shape}'
                 )
         if n == 0 or (np.diff(self.time) < 0.0).any():
             raise InvalidInputError('recording: time must not fall, and have one instant or more')
         bodies = [shape.body for shape in self.shapes]
         states = self.force_states.ravel().tolist()
-        if not all(-1 <= i < b for i in bodies) or not all(0 <= i < len(STATES) for i in states):
+        if not {*bodies} <= {*range(-1, b)} or not {*states} <= {*range(len(STATES))}:
             raise InvalidInputError('recording: a shape has no body, or a force no known state')
         if len(self.force_units) != k:
             raise InvalidInputError(f'recording: need {k} force_units, got {self.force_units}')
@@ -164,8 +165,11 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         raise InvalidInputError(
             f"'{file}' is no recording: need format '{FORMAT}', found {result}; missing {missing}"
         )
-    arrays = {name: _field(name, content[name]) for name in _plain_fields()}
-    return Recording(**arrays, shapes=_shapes(content))
+    try:
+        arrays = {name: _field(name, content[name]) for name in _plain_fields()}
+        return Recording(**arrays, shapes=_shapes(content))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"recording '{file}' cannot be read: {error}") from error
 
 
 def _plain_fields() -> list[str]:
@@ -195,31 +199,15 @@ def _field(name: str, value: NDArray) -> Any:
     if name == 'name':
         return str(value)
     if not name.endswith(('names', 'units', 'texts')):
-        return _numbers(name, value, value.ndim)
+        return value
     if value.ndim != 1 or (value.size and value.dtype.kind != 'U'):
-        what = f'{value.dtype} of shape {value.shape}'
-        raise InvalidInputError(f'recording: {name} must be a list of texts, got {what}')
+        raise InvalidInputError(f'{name} must be a list of texts, got {value.dtype}')
     return tuple(map(str, value.tolist()))  # an empty list has no type of its own
 
 
-def _numbers(name: str, value: Any, axes: int, kinds: str = 'fiu') -> NDArray:
-    """Return an array after a check of its kind and its number of axes."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.ndim != axes:
-        actual = f'{value.dtype} of shape {value.shape}' if value is not None else 'nothing'
-        raise InvalidInputError(
-            f'recording: {name} must be numbers of kind {kinds!r} with {axes} axes, got {actual}'
-        )
-    return value
-
-
-def _shapes(content: Mapping[str, Any]) -> tuple[Shape, ...]:
-    bodies = _numbers('shape_bodies', content['shape_bodies'], 1, 'iu').tolist()
-    colours = _numbers('shape_colours', content['shape_colours'], 2)
-    if colours.shape != (len(bodies), 3):
-        raise InvalidInputError(f'recording: shape_colours must have shape ({len(bodies)}, 3)')
-    shapes = []
-    for k, (body, colour) in enumerate(zip(bodies, colours.tolist(), strict=True)):
-        names = {f'shape_{k}_vertices': 'f', f'shape_{k}_faces': 'iu'}
-        vertices, faces = (_numbers(n, content.get(n), 2, kinds) for n, kinds in names.items())
-        shapes.append(Shape(body, vertices, faces, tuple(colour)))
-    return tuple(shapes)
+def _shapes(content: Mapping[str, NDArray]) -> tuple[Shape, ...]:
+    bodies = content['shape_bodies'].astype(np.int64, casting='safe').tolist()
+    return tuple(
+        Shape(body, content[f'shape_{k}_vertices'], content[f'shape_{k}_faces'], tuple(colour))
+        for k, (body, colour) in enumerate(zip(bodies, content['shape_colours'], strict=True))
+    )
