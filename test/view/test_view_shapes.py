@@ -74,7 +74,11 @@ def test_shapes_move_with_poses(rng):
     [
         (np.zeros((3, 2)), np.zeros((1, 3), int), r'need shape \(n, 3\), got float64 of \(3, 2\)'),
         (np.full((3, 3), np.nan), np.zeros((1, 3), int), 'finite'),
-        (np.zeros((3, 3)), np.zeros((1, 4), int), r'faces: need shape \(n, 3\), got int64 of \(1, 4\)'),
+        (
+            np.zeros((3, 3)),
+            np.zeros((1, 4), int),
+            r'faces: need shape \(n, 3\), got int64 of \(1, 4\)',
+        ),
         (np.zeros((3, 3)), np.full((1, 3), 3), 'need numbers of the 3 vertices, got 3 to 3'),
     ],
 )
