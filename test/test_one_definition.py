@@ -51,12 +51,12 @@ def test_every_function_is_defined_once_for_all_engines():
     assert all(found[name] == 2 for name in more)
 
 
-def test_a_function_is_a_file_and_a_row():
+def test_a_function_is_a_formula_and_a_row():
     """What CONTRIBUTING.md shows: nothing else of the package names it."""
     name, files = 'centroidal_momentum_rate', PACKAGE.rglob('*.py')
     naming = {x.relative_to(PACKAGE).as_posix() for x in files if name in x.read_text('utf-8')}
-    assert naming == {'dynamics/kinematics.py'}  # and the file of its algorithm
-    sources = 'algorithms/momentum_rate.py', 'dynamics/kinematics.py'
+    assert naming == {'dynamics/kinematics.py'}  # and that of its formula
+    sources = 'algorithms/kinematics.py', 'dynamics/kinematics.py'
     recipe = (PACKAGE.parent / 'CONTRIBUTING.md').read_text('utf-8')
     added = [
         line[1:] for line in recipe.splitlines() if line.startswith('+') and line[1:4] != '++ '

@@ -15,7 +15,6 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
-    as_array,
     cross,
     dot,
     make_quaternion,
@@ -23,7 +22,7 @@ from kane_dynamics.algebra.quaternions import (
     scale,
     vec4,
 )
-from kane_dynamics.algebra.scalars import Scalar, sqrt
+from kane_dynamics.algebra.scalars import Scalar, as_array, sqrt
 from kane_dynamics.typing import NDArray
 
 ZERO = make_quaternion(0.0, 0.0, 0.0, 0.0)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
 from kane_dynamics.typing import Floats, NDArray
 
 

@@ -15,9 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, sqrt
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array, sqrt
 from kane_dynamics.typing import NDArray
 
 _EXTENSION = 'quaternion.numpy_quaternion'
@@ -166,16 +164,6 @@ def vec4(a: Quaternion) -> NDArray:
 
     """
     return as_array((a.w, a.x, a.y, a.z))
-
-
-def as_array(components: Sequence[Scalar]) -> NDArray:
-    """Return the components as an array of floats, or of objects when they are traced."""
-    if all(isinstance(c, REAL_NUMBER) for c in components):
-        return np.array(components, dtype=float)
-    array = np.empty(len(components), dtype=object)
-    for index, component in enumerate(components):
-        array[index] = component
-    return array
 
 
 def scale(a: Quaternion, s: Scalar) -> Quaternion:

@@ -22,8 +22,8 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of, product, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import as_array, pure, vec3
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.quaternions import pure, vec3
+from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, checked_pivot, factor_tree, smaller

@@ -1,27 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-Kinematics of bodies (Silva et al., (16)-(23)), their Jacobians ((33), (34)), momentum and energy.
-
-At the centres of mass :math:`\nu_{c_i} = J_i v` and :math:`a_{c_i} = J_i \dot v + \dot J_i v`,
-both (omega, v) in the axes of body i. The columns are found by recursion over the tree instead of
-by (33): :math:`J_i = \mathrm{Ad}\,J_{\lambda(i)} + S_i` and, by (9), :math:`\dot J_i =
-\mathrm{Ad}\,\dot J_{\lambda(i)} - \xi_J\times\mathrm{Ad}\,J_{\lambda(i)} + \dot S_i`.
+Kinematics of bodies and frames (Silva et al., (16)-(23)), their momentum and energy.
 
 Body i has the linear momentum :math:`p_i = m_i v_{c,i}` (25) and, about its own centre of mass,
 the angular momentum :math:`I_i \omega_i` (26).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, vec6
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
-from kane_dynamics.algebra.matrices import product, skew
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate, scale, vec3
+from kane_dynamics.algebra.quaternions import cross, dot, pure, rotate, scale, vec3, vec4
 from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.robot.motion import (
     AT_REST,
     FrameMotion,
@@ -32,7 +28,7 @@ from kane_dynamics.robot.motion import (
 )
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
-from kane_dynamics.typing import ArrayLike, Floats, NDArray
+from kane_dynamics.typing import ArrayLike, Floats
 
 
 def body_poses(robot: Robot, q: Any) -> list[Pose]:
@@ -135,69 +131,6 @@ def forward_kinematics(
     )
 
 
-class BodyJacobian(NamedTuple):
-    """Jacobian of a body at its centre of mass, (omega, v) in the body's axes."""
-
-    jacobian: NDArray  # shape (6, nv): J_i and its time derivative
-    rate: NDArray  # shape (6, nv): J_i and its time derivative
-    from_world: NDArray  # R_0^i, rotation of world components into the body's axes
-
-
-def body_jacobians(robot: Robot, q: Any, v: Any) -> list[BodyJacobian]:
-    """Return J_i, dJ_i/dt (33), (34) of every body at its centre of mass."""
-    at_origin: list[BodyJacobian] = []
-    at_com: list[BodyJacobian] = []
-    for i, parent in enumerate(robot.parents):
-        joint = joint_motion(robot, i, q, v)
-        child = _child(robot.nv, joint, None if parent == WORLD else at_origin[parent])
-        at_origin.append(child)
-        at_com.append(_shifted(child, robot.bodies[i].inertia.com))
-    return at_com
-
-
-def _child(nv: int, joint: JointMotion, parent: BodyJacobian | None) -> BodyJacobian:
-    """Return the Jacobian of a body at the origin of its frame from that of its parent."""
-    x_P_i = joint.placement * joint.pose
-    to_child = x_P_i.conjugate()
-    rotation = to_child.rotation_matrix()
-    local = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes])
-    own_rate = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes_rate or ()])
-    if parent is None:
-        return BodyJacobian(local, own_rate, rotation)
-    adjoint = to_child.adjoint_matrix()
-    from_parent = product(adjoint, parent.jacobian)
-    from_parent_rate = product(adjoint, parent.rate) - product(
-        cross_matrix(joint.twist), from_parent
-    )
-    from_world = product(rotation, parent.from_world)
-    return BodyJacobian(from_parent + local, from_parent_rate + own_rate, from_world)
-
-
-def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray]) -> NDArray:
-    """Return a (6, nv) matrix with vectors in the columns of a joint."""
-    matrix = np.zeros((6, nv), dtype=np.result_type(float, *vectors))
-    for column, vector in zip(range(nv)[joint.columns], vectors, strict=False):
-        matrix[:, column] = vector
-    return matrix
-
-
-def _shifted(at_origin: BodyJacobian, com: NDArray) -> BodyJacobian:
-    """Return the Jacobian of the point `com` of the body: v_C = v_B + omega x p_BC."""
-    shift = np.eye(6, dtype=com.dtype)
-    shift[3:, :3] = -skew(com)
-    jacobian, rate = product(shift, at_origin.jacobian), product(shift, at_origin.rate)
-    return BodyJacobian(jacobian, rate, at_origin.from_world)
-
-
-def cross_matrix(twist: DualQuaternion) -> NDArray:
-    """Return the matrix of xi x h on (P, D), shape (6, 6): [[S(P), 0], [S(D), S(P)]] (8)."""
-    angular, linear = skew(vec3(twist.primary)), skew(vec3(twist.dual))
-    matrix = np.zeros((6, 6), dtype=np.result_type(angular, linear))
-    matrix[:3, :3] = matrix[3:, 3:] = angular
-    matrix[3:, :3] = linear
-    return matrix
-
-
 def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
     """Return the mass [kg] and sum_i m_i p_c,i in the world, a pure quaternion [kg m]."""
     at_rest, nothing = [0.0] * robot.nv, pure([0.0, 0.0, 0.0])
@@ -278,3 +211,37 @@ def momentum_columns(robot: Robot, q: Any) -> Any:
     """Return the matrix that makes `momentum_vector` of v, shape (6, nv), from its columns."""
     columns = [momentum_vector(robot, q, e) for e in np.eye(robot.nv).tolist()]
     return np.array(columns, dtype=float).T.reshape(6, robot.nv)
+
+
+def frame_pose_table(robot: Robot, frames: Sequence[str], q: Any) -> list[list[Any]]:
+    """Return position and (w, x, y, z) of each frame in the world."""
+    poses = [motion.pose for motion in _motions(robot, frames, q, [0.0] * robot.nv)]
+    return [[*vec3(x.translation), *vec4(x.rotation)] for x in poses]
+
+
+def frame_jacobian_table(robot: Robot, frames: Sequence[str], q: Any) -> list[list[list[Any]]]:
+    """Return J with twist = J v of each frame, in its axes (33)."""
+    jacobians = []
+    for motion in _motions(robot, frames, q, [0.0] * robot.nv):
+        jacobian: list[list[Any]] = [[0.0] * robot.nv for _ in range(6)]
+        for k, axis in motion.columns:
+            for row, entry in zip(jacobian, vec6(axis), strict=True):
+                row[k] = row[k] + entry
+        jacobians.append(jacobian)
+    return jacobians
+
+
+def frame_bias_table(robot: Robot, frames: Sequence[str], q: Any, v: Any) -> list[Any]:
+    """Return dJ/dt v of each frame: its twist rate at zero acceleration (22)."""
+    return [vec6(motion.twist_rate) for motion in _motions(robot, frames, q, v)]
+
+
+def _motions(robot: Robot, frames: Sequence[str], q: Any, v: Any) -> list[FrameMotion]:
+    return [frame_motion(robot, robot.frame(name), q, v) for name in frames]
+
+
+def momentum_rate(robot: Robot, q: Any, v: Any, a: Any) -> list[Any]:
+    """Return d/dt of (angular momentum about the centre of mass, linear momentum), world axes."""
+    wrench = transmitted(robot, q, v, a, gravity=0.0)[1]  # about the world's origin
+    force, moment = wrench.primary, wrench.dual
+    return [*vec3(moment - cross(tree_center_of_mass(robot, q), force)), *vec3(force)]

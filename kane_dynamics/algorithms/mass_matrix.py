@@ -16,26 +16,98 @@ Gauss's principle in dual quaternion algebra, dqGP (Silva et al., section 4, (31
 :math:`M_{GP} a + C_{GP} v + g_{GP} = \tau_{GP}` in closed form from the body Jacobians. The matrix
 C of (47) makes :math:`\dot M - 2 C` skew (52). Armature (rotor inertia) adds a constant diagonal
 to M and nothing to C.
+
+At the centres of mass :math:`\nu_{c_i} = J_i v` and :math:`a_{c_i} = J_i \dot v + \dot J_i v`,
+both (omega, v) in the axes of body i, (33), (34). The columns are found by recursion over the
+tree instead of by (33): :math:`J_i = \mathrm{Ad}\,J_{\lambda(i)} + S_i` and, by (9),
+:math:`\dot J_i = \mathrm{Ad}\,\dot J_{\lambda(i)} - \xi_J\times\mathrm{Ad}\,J_{\lambda(i)} +
+\dot S_i`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
+from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power, vec6
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, scaled, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, as_array, cross, dot, pure, rotate, scale
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
-from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
-from kane_dynamics.robot.motion import joint_motion
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
+from kane_dynamics.robot.motion import (
+    JointMotion,
+    joint_motion,
+)
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.typing import NDArray
+
+
+class BodyJacobian(NamedTuple):
+    """Jacobian of a body at its centre of mass, (omega, v) in the body's axes."""
+
+    jacobian: NDArray  # shape (6, nv): J_i and its time derivative
+    rate: NDArray  # shape (6, nv): J_i and its time derivative
+    from_world: NDArray  # R_0^i, rotation of world components into the body's axes
+
+
+def body_jacobians(robot: Robot, q: Any, v: Any) -> list[BodyJacobian]:
+    """Return J_i, dJ_i/dt (33), (34) of every body at its centre of mass."""
+    at_origin: list[BodyJacobian] = []
+    at_com: list[BodyJacobian] = []
+    for i, parent in enumerate(robot.parents):
+        joint = joint_motion(robot, i, q, v)
+        child = _child(robot.nv, joint, None if parent == WORLD else at_origin[parent])
+        at_origin.append(child)
+        at_com.append(_shifted(child, robot.bodies[i].inertia.com))
+    return at_com
+
+
+def _child(nv: int, joint: JointMotion, parent: BodyJacobian | None) -> BodyJacobian:
+    """Return the Jacobian of a body at the origin of its frame from that of its parent."""
+    x_P_i = joint.placement * joint.pose
+    to_child = x_P_i.conjugate()
+    rotation = to_child.rotation_matrix()
+    local = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes])
+    own_rate = _in_columns(nv, joint, [vec6(axis) for axis in joint.axes_rate or ()])
+    if parent is None:
+        return BodyJacobian(local, own_rate, rotation)
+    adjoint = to_child.adjoint_matrix()
+    from_parent = product(adjoint, parent.jacobian)
+    from_parent_rate = product(adjoint, parent.rate) - product(
+        cross_matrix(joint.twist), from_parent
+    )
+    from_world = product(rotation, parent.from_world)
+    return BodyJacobian(from_parent + local, from_parent_rate + own_rate, from_world)
+
+
+def _in_columns(nv: int, joint: JointMotion, vectors: list[NDArray]) -> NDArray:
+    """Return a (6, nv) matrix with vectors in the columns of a joint."""
+    matrix = np.zeros((6, nv), dtype=np.result_type(float, *vectors))
+    for column, vector in zip(range(nv)[joint.columns], vectors, strict=False):
+        matrix[:, column] = vector
+    return matrix
+
+
+def _shifted(at_origin: BodyJacobian, com: NDArray) -> BodyJacobian:
+    """Return the Jacobian of the point `com` of the body: v_C = v_B + omega x p_BC."""
+    shift = np.eye(6, dtype=com.dtype)
+    shift[3:, :3] = -skew(com)
+    jacobian, rate = product(shift, at_origin.jacobian), product(shift, at_origin.rate)
+    return BodyJacobian(jacobian, rate, at_origin.from_world)
+
+
+def cross_matrix(twist: DualQuaternion) -> NDArray:
+    """Return the matrix of xi x h on (P, D), shape (6, 6): [[S(P), 0], [S(D), S(P)]] (8)."""
+    angular, linear = skew(vec3(twist.primary)), skew(vec3(twist.dual))
+    matrix = np.zeros((6, 6), dtype=np.result_type(angular, linear))
+    matrix[:3, :3] = matrix[3:, 3:] = angular
+    matrix[3:, :3] = linear
+    return matrix
+
 
 Rows = tuple[Quaternion, Quaternion, Quaternion]
 LowerTriangle = list[dict[int, Scalar]]

@@ -29,16 +29,8 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    as_array,
-    cross,
-    make_quaternion,
-    pure,
-    scale,
-)
-from kane_dynamics.algebra.scalars import Scalar, is_zero
-from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algebra.quaternions import Quaternion, cross, make_quaternion, pure, scale
+from kane_dynamics.algebra.scalars import Scalar, as_array, is_zero, sign, where
 from kane_dynamics.robot.checks import as_mapping, as_vector
 from kane_dynamics.robot.motion import (
     AT_REST,
@@ -240,3 +232,33 @@ def external_force(robot: Robot, q: Sequence[float], wrenches: ExternalWrenches)
     if external is None:
         return np.zeros(robot.nv)
     return recursion(robot, q, at_rest, None, lambda i, *_: (None, external.get(i, AT_REST)))[0]
+
+
+def joint_friction(robot: Robot, v: Any) -> NDArray:
+    """Return D v + F sign(v), the force the actuators need against friction, shape (nv,)."""
+    speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
+    return as_array([speed_friction(*one) for one in speeds])
+
+
+def implicit_drag(robot: Robot, v: Any, stiction_speed: float) -> NDArray:
+    """Return the viscous coefficients that stand for friction over a short step, shape (nv,)."""
+    speeds = zip(robot.damping.tolist(), robot.friction.tolist(), v, strict=True)
+    return as_array([speed_drag(*one, stiction_speed) for one in speeds])
+
+
+def friction_left_by_drag(robot: Robot, v: Floats, stiction_speed: float) -> Floats:
+    """Return F sign(v) - F v / max(|v|, v_s): what the drag leaves of Coulomb friction."""
+    return robot.friction * (np.sign(v) - np.clip(v / stiction_speed, -1.0, 1.0))
+
+
+def speed_friction(damping: Scalar, friction: Scalar, speed: Scalar) -> Scalar:
+    """Return D v + F sign(v) along one speed."""
+    return damping * speed + (0.0 if is_zero(friction) else friction * sign(speed))
+
+
+def speed_drag(damping: Scalar, friction: Scalar, speed: Scalar, stiction_speed: float) -> Scalar:
+    """Return D + F / max(|v|, v_s) along one speed."""
+    if is_zero(friction):
+        return damping
+    size = sign(speed) * speed
+    return damping + friction / where(size > stiction_speed, size, stiction_speed)

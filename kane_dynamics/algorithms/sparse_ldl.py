@@ -25,8 +25,16 @@ import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product
-from kane_dynamics.algebra.quaternions import Quaternion, as_array, dot
-from kane_dynamics.algebra.scalars import Scalar, absolute, is_number, is_zero, sqrt, where
+from kane_dynamics.algebra.quaternions import Quaternion, dot
+from kane_dynamics.algebra.scalars import (
+    Scalar,
+    absolute,
+    as_array,
+    is_number,
+    is_zero,
+    sqrt,
+    where,
+)
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.robot.motion import joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot

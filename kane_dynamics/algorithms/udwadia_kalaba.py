@@ -32,7 +32,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.matrices import orthonormal, solve_lower, solve_squared
-from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algorithms.newton_euler import joint_friction
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ContactError, SingularMassMatrixError

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import cos, sin
+from kane_dynamics.algebra.scalars import as_array, cos, sin
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.algorithms.projection import speed_indices

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algorithms.friction import implicit_drag, joint_friction
+from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer

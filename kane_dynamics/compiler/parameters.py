@@ -17,8 +17,7 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.inertia import UPPER, Inertia
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algebra.scalars import as_array, where
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.canonical_frames import FrameInBody, body_frames, inertia_in
 from kane_dynamics.robot.gravity_and_payloads import (

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import ArrayLike, NDArray
 

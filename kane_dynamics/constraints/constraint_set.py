@@ -10,8 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, unique_labels
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.traced_rows import turning_rate

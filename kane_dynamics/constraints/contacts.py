@@ -9,6 +9,11 @@ is a unit direction. The material point there has no speed along d:
    \alpha\times\rho + \omega\times\dot\rho\rangle + \langle\dot d, v_C + \omega\times\rho\rangle
    = 0.
 
+A disc with axis n touches the plane with normal k below its centre in the direction
+:math:`e = (n\langle n,k\rangle - k)/s`, :math:`s = \sqrt{1 - \langle n,k\rangle^2}`, and rolls
+along :math:`t = n \times k/s`; left of t is :math:`k\times t`. A ball has e = -k, and its t does
+not turn.
+
 Rows of contacts are those of :math:`\Phi(q) = 0`, :math:`A \dot v = b`. Where a contact is closed
 (:math:`\Phi = 0, A v = 0`) `kane_dynamics.contact_forward_dynamics` asks for
 :math:`A \dot v \ge b`; as constraints they hold the distance at zero.
@@ -23,8 +28,16 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.quaternions import (
+    Quaternion,
+    cross,
+    dot,
+    make_quaternion,
+    pure,
+    rotate,
+    scale,
+)
+from kane_dynamics.algebra.scalars import Scalar, is_traced, sqrt
 from kane_dynamics.constraints.base import Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
@@ -34,6 +47,8 @@ from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import ArrayLike, Floats
 
+LEAN_LIMIT = 1e-6  # sine between axis and normal below which no contact point exists
+STILL = make_quaternion(0.0, 0.0, 0.0, 0.0)
 _ROUNDOFF = 1e-12  # of a unit vector that was brought to unit length
 
 
@@ -160,19 +175,12 @@ class PointRows:
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return a row <d, v_P> = 0 for each direction d; multipliers are forces [N]."""
-        motion = frame_motion(robot, self.frames[0], q, v)
-        to_world = motion.pose.rotation
-        centripetal = cross(motion.twist.primary, motion.twist.dual)
-        bias = rotate(to_world, motion.twist_rate.dual + centripetal)
-        rows = []
+        motion, directions = frame_motion(robot, self.frames[0], q, v), []
         for d in map(pure, self.directions):
-            coefficients = projected_columns(
-                motion.columns, lambda axis, d=d: dot(d, rotate(to_world, axis.dual))
-            )
             away = None if self.offset is None else dot(d, motion.pose.translation) - self.offset
-            kind = '' if away is not None else self.labels[0]
-            rows.append(Row(coefficients, acceleration=-dot(d, bias), position=away, kind=kind))
-        return rows
+            directions.append(Direction(d, STILL, away))
+        kind = self.labels[0] if self.offset is None else ''
+        return contact_rows(motion, STILL, STILL, directions, kind)
 
 
 def point_contact(
@@ -217,3 +225,70 @@ def point_contact(
     """
     frame, plane = moving_point(robot, link, point), Plane(normal, offset)
     return PointRows(robot, (f'{link}/contact',), (frame,), (plane.normal,), plane.offset)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DiscDirections:
+    """Directions of a disc with axis n, with <n, k> and s. Built by `disc_directions`."""
+
+    axis: Quaternion
+    normal: Quaternion
+    lean: Scalar
+    sine: Scalar
+
+    @property
+    def down(self) -> Quaternion:
+        """Return e = (n <n,k> - k)/s."""
+        return scale(scale(self.axis, self.lean) - self.normal, 1.0 / self.sine)
+
+    def down_rate(self, omega: Quaternion) -> Quaternion:
+        """Return de/dt."""
+        axis_rate, lean_rate, sine_rate = self._rates(omega)
+        moved = scale(axis_rate, self.lean) + scale(self.axis, lean_rate)
+        return scale(moved - scale(self.down, sine_rate), 1.0 / self.sine)
+
+    def along(self, omega: Quaternion) -> tuple[Quaternion, Quaternion]:
+        """Return t = n x k/s and its rate."""
+        axis_rate, _, sine_rate = self._rates(omega)
+        t = scale(cross(self.axis, self.normal), 1.0 / self.sine)
+        turned = cross(axis_rate, self.normal) - scale(t, sine_rate)
+        return t, scale(turned, 1.0 / self.sine)
+
+    def _rates(self, omega: Quaternion) -> tuple[Quaternion, Scalar, Scalar]:
+        """Return the rates of n, <n,k> and s."""
+        axis_rate = cross(omega, self.axis)
+        lean_rate = dot(axis_rate, self.normal)
+        return axis_rate, lean_rate, -self.lean * lean_rate / self.sine
+
+
+def disc_directions(axis: Quaternion, plane: Plane, complaint: str) -> DiscDirections:
+    """Return the directions of a disc with an axis, in world axes."""
+    normal = pure(plane.normal)
+    lean = dot(axis, normal)
+    sine = sqrt(1.0 - lean * lean)
+    if not is_traced(sine) and not np.all(sine > LEAN_LIMIT):
+        raise ConstraintError(complaint)
+    return DiscDirections(axis, normal, lean, sine)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BallDirections:
+    """Directions of a ball: against the normal, and x and y of the plane."""
+
+    plane: Plane
+
+    @property
+    def down(self) -> Quaternion:
+        """Return -k."""
+        return -pure(self.plane.normal)
+
+    def down_rate(self, omega: Quaternion) -> Quaternion:
+        """Return de/dt = 0."""
+        return STILL
+
+    def along(self, omega: Quaternion) -> tuple[Quaternion, Quaternion]:
+        """Return x of the plane, which does not turn."""
+        return pure(self.plane.directions()[0]), STILL
+
+
+PlaneDirections = DiscDirections | BallDirections

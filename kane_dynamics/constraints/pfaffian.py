@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
+from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
 from kane_dynamics.constraints.base import Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kane_dynamics.constraints.contact_circle import Circle, ball_circle, wheel_circle
 from kane_dynamics.constraints.contacts import GROUND, Plane
-from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.rolling import Circle, RollingWheel, ball_circle, wheel_circle
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.checks import as_nonnegative, as_number
 from kane_dynamics.robot.robot import Robot

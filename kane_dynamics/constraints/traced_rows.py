@@ -21,8 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algebra.tracing import expression_matrix, is_traced, traced_values
+from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
 from kane_dynamics.constraints.base import ConstraintRows, Row, unique_labels
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.checks import as_function, as_text

@@ -10,16 +10,17 @@ import numpy as np
 from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
 from kane_dynamics.constraints.base import Row
-from kane_dynamics.constraints.contact_circle import STILL, Circle, disc_directions, wheel_circle
 from kane_dynamics.constraints.contacts import (
     GROUND,
+    STILL,
     Direction,
     Plane,
     checked_plane,
     contact_rows,
+    disc_directions,
     moving_point,
 )
-from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.rolling import Circle, RollingWheel, wheel_circle
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_number

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algorithms.friction import friction_left_by_drag
+from kane_dynamics.algorithms.newton_euler import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.demo.motion import DemoMotion

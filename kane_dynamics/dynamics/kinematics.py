@@ -2,19 +2,17 @@
 """Centre of mass, momentum and frames: a row of the table and a method each."""
 
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.algorithms.frame_tables import (
+from kane_dynamics.algorithms.kinematics import (
     frame_bias_table,
     frame_jacobian_table,
     frame_pose_table,
-)
-from kane_dynamics.algorithms.kinematics import (
     momentum_columns,
+    momentum_rate,
     momentum_vector,
     tree_center_of_mass,
 )
-from kane_dynamics.algorithms.momentum_rate import momentum_rate
 from kane_dynamics.dynamics.base import DynamicsBase
-from kane_dynamics.dynamics.table import AT_START, by_robot, documented, function
+from kane_dynamics.dynamics.table import AT_START, by_frames, by_robot, documented, function
 from kane_dynamics.dynamics.terms import INERTIA
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.typing import ArrayLike, Floats
@@ -83,7 +81,7 @@ class KinematicFunctions(DynamicsBase):
         """
         return self._call('centroidal_momentum_rate', (q, v, a), (), out)
 
-    @function('q', 'frames 7', 'm, -', frame_pose_table, 'pose_rows', AT_START)
+    @function('q', 'frames 7', 'm, -', by_frames(frame_pose_table), 'pose_rows', AT_START)
     def frame_poses(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """
         Return position and (w, x, y, z) of each of `frames` in the world, shape (n, 7) [m, -].
@@ -96,7 +94,7 @@ class KinematicFunctions(DynamicsBase):
         """
         return self._call('frame_poses', (q,), (), out)
 
-    @function('q', 'frames 6 nv', '-, m', frame_jacobian_table)
+    @function('q', 'frames 6 nv', '-, m', by_frames(frame_jacobian_table))
     def frame_jacobians(self, q: ArrayLike, out: Floats | None = None) -> Floats:
         """
         Return J with twist = J v of each of `frames`, in its axes, shape (n, 6, nv).
@@ -109,7 +107,7 @@ class KinematicFunctions(DynamicsBase):
         """
         return self._call('frame_jacobians', (q,), (), out)
 
-    @function('q v', 'frames 6', 'rad/s^2, m/s^2', frame_bias_table)
+    @function('q v', 'frames 6', 'rad/s^2, m/s^2', by_frames(frame_bias_table))
     def frame_bias_accelerations(
         self, q: ArrayLike, v: ArrayLike, out: Floats | None = None
     ) -> Floats:

@@ -105,6 +105,11 @@ def by_robot(formula: Callable[..., Any]) -> Callable[..., Any]:
     return lambda engine, *inputs: formula(engine.robot, *inputs)
 
 
+def by_frames(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the formula of an engine that a formula of a robot and its frames is."""
+    return lambda engine, *inputs: formula(engine.robot, engine.frames, *inputs)
+
+
 def function(*row: Any, **more: Any) -> Callable[[_Method], _Method]:
     """Return what puts a method into the table and completes its docstring; see `add_row`."""
 

@@ -9,11 +9,11 @@ Gravity stands on the left side; friction acts against :math:`\tau`; armature is
 
 from typing import Any
 
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix, gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import (
     ExternalWrenches,
+    joint_friction,
     newton_euler,
     required_effort,
     wrenches_on_bodies,

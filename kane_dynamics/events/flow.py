@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from kane_dynamics.algebra.matrices import solve_squared
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.independent_speeds import dependent_speeds
+from kane_dynamics.algorithms.newton_euler import joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_mode
 from kane_dynamics.constraints.base import Constraint, ConstraintRows

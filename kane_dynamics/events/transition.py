@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.frictional_contact import ContactMotion, frictional_motion
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.impact_path import POISSON
+from kane_dynamics.algorithms.newton_euler import joint_friction
 from kane_dynamics.algorithms.projection import onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows

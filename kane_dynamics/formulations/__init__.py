@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix, gauss_mass_matrix
-from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.algorithms.newton_euler import joint_friction, newton_euler
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet

@@ -29,12 +29,10 @@ import scipy
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.algorithms.friction import joint_friction
+from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.algorithms.independent_speeds import multiplier_motion
-from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
-from kane_dynamics.algorithms.mass_matrix import psi, s_bar
+from kane_dynamics.algorithms.mass_matrix import BodyJacobian, body_jacobians, psi, s_bar
+from kane_dynamics.algorithms.newton_euler import joint_friction
 from kane_dynamics.algorithms.udwadia_kalaba import (
     ConstrainedMotion,
     Details,

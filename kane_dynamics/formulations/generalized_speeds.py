@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.tracing import expression_matrix, traced_values
+from kane_dynamics.algebra.scalars import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import (
     as_function,

@@ -52,7 +52,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
-from kane_dynamics.algorithms.kinematics import body_jacobians
+from kane_dynamics.algorithms.mass_matrix import body_jacobians
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, Motion, cholesky_factor, unit_scaling
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError

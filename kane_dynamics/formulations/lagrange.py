@@ -33,10 +33,9 @@ import scipy
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import product, skew
-from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import as_array
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
-from kane_dynamics.algorithms.kinematics import BodyJacobian, body_jacobians
-from kane_dynamics.algorithms.mass_matrix import psi
+from kane_dynamics.algorithms.mass_matrix import BodyJacobian, body_jacobians, psi
 from kane_dynamics.algorithms.udwadia_kalaba import (
     Details,
     Motion,

@@ -13,8 +13,7 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import Scalar
+from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.typing import Floats, NDArray
 

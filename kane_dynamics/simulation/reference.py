@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.friction import implicit_drag
+from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.projection import impact_energy, project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor, nearest, solve_motion
 from kane_dynamics.constraints.base import Constraint, ConstraintRows

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kane_dynamics.algorithms.friction import friction_left_by_drag
+from kane_dynamics.algorithms.newton_euler import friction_left_by_drag
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint

@@ -19,8 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algorithms.friction import joint_friction
-from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.algorithms.newton_euler import joint_friction, newton_euler
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.graphs.traced_state import column, matrix
 from kane_dynamics.constraints.base import Constraint

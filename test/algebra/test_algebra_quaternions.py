@@ -13,10 +13,10 @@ from kane_dynamics.algebra import cross, dot, make_quaternion, pure, rotate, vec
 from kane_dynamics.algebra.quaternions import (
     NumericQuaternion,
     ScalarQuaternion,
-    as_array,
     normalised,
     scale,
 )
+from kane_dynamics.algebra.scalars import as_array
 
 # Components are below 10, so products are below 4e2 and rounding below 20 * 4e2 * 1.1e-16.
 TOLERANCE = 1e-12

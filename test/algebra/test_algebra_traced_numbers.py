@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.algebra.tracing import UNTRACEABLE, TracedNumber, expression, is_traced
+from kane_dynamics.algebra.scalars import UNTRACEABLE, TracedNumber, expression, is_traced
 
 A, B = 0.6, 2.5
 FUNCTIONS = [np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh]

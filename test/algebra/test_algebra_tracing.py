@@ -7,7 +7,7 @@ import casadi
 import numpy as np
 import pytest
 
-from kane_dynamics.algebra.tracing import TracedNumber, expression_matrix, traced_values
+from kane_dynamics.algebra.scalars import TracedNumber, expression_matrix, traced_values
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 
 

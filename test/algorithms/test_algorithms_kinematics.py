@@ -10,7 +10,7 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra import vec3
-from kane_dynamics.algorithms.kinematics import body_jacobians
+from kane_dynamics.algorithms.mass_matrix import body_jacobians
 from kane_dynamics.robot.motion import coordinate_rates, frame_motion
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus

@@ -10,8 +10,7 @@ from support.calculus import along, derivative, relative, tangent_gradient
 from support.trees import thirty_trees, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.kinematics import body_jacobians
-from kane_dynamics.algorithms.mass_matrix import gauss_coriolis_matrix
+from kane_dynamics.algorithms.mass_matrix import body_jacobians, gauss_coriolis_matrix
 from kane_dynamics.formulations.lagrange import lagrange_jacobians
 from kane_dynamics.formulations.orbit import wrenches_at_com
 

@@ -345,8 +345,8 @@ class TestFingerprint:
         assert {
             'mass_matrix.py',
             'newton_euler_by_moments.py',
-            'momentum_rate.py',
-            'tracing.py',
+            'kinematics.py',
+            'scalars.py',
             'pfaffian.py',
             'straight_line.py',
             'integrators.py',

@@ -12,7 +12,7 @@ from support.machines import planar_body
 from support.trees import tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algebra.tracing import TracedNumber, expression, is_traced
+from kane_dynamics.algebra.scalars import TracedNumber, expression, is_traced
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.pfaffian import DifferencedRows
 from kane_dynamics.exceptions import ConstraintError

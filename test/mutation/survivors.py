@@ -23,7 +23,7 @@ NAMES = {
     ],
     'EITHER': [
         'formulations/kane.py matrix_roots: -1 -> 1',
-        'constraints/contact_circle.py _sampled_motions: -1.0 -> 1.0',
+        'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
         'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
         'algorithms/dry_friction.py proximal_forces: -problem.free -> problem.free',

@@ -14,8 +14,7 @@ from support.trees import random_state, tree_and_state, with_gravity
 
 import kane_dynamics as kd
 from kane_dynamics.algebra import DualQuaternion, pure, twist_from_vector
-from kane_dynamics.algorithms.kinematics import body_jacobians
-from kane_dynamics.algorithms.mass_matrix import psi, s_bar
+from kane_dynamics.algorithms.mass_matrix import body_jacobians, psi, s_bar
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
 
 ROUNDOFF = 1e-12  # about ten bodies, entries up to 100: 1e3 roundings of 1e-16

@@ -8,7 +8,7 @@ Speeds and coordinates are numbers or traced.
 import numpy as np
 
 from kane_dynamics.algebra.matrices import product, skew
-from kane_dynamics.algebra.quaternions import as_array
+from kane_dynamics.algebra.scalars import as_array
 from kane_dynamics.formulations.lagrange import (
     lagrange_jacobians,
     mass_of_bodies,

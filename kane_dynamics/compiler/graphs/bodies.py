@@ -16,9 +16,14 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
-from kane_dynamics.algorithms.friction import speed_drag, speed_friction
 from kane_dynamics.algorithms.kinematics import body_kinetic_energy, moment_in_parent, rotor_energy
-from kane_dynamics.algorithms.newton_euler import inward, outward, outward_along
+from kane_dynamics.algorithms.newton_euler import (
+    inward,
+    outward,
+    outward_along,
+    speed_drag,
+    speed_friction,
+)
 from kane_dynamics.compiler.graphs.body_groups import (
     THERE_BACK_THERE,
     articulated_body,

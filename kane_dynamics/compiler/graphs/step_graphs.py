@@ -9,7 +9,7 @@ from kane_dynamics.algorithms.constrained_solve import (
     Solved,
     better_conditioned,
 )
-from kane_dynamics.algorithms.friction import implicit_drag
+from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.algorithms.row_elimination import residuals
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product

@@ -21,7 +21,6 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
-from kane_dynamics.algorithms.friction import joint_friction
 from kane_dynamics.algorithms.kinematics import (
     body_poses,
     momentum_vector,
@@ -29,7 +28,7 @@ from kane_dynamics.algorithms.kinematics import (
     tree_potential_energy,
 )
 from kane_dynamics.algorithms.mass_matrix import LowerTriangle, composite_mass_matrix
-from kane_dynamics.algorithms.newton_euler import TERMS, required_effort
+from kane_dynamics.algorithms.newton_euler import TERMS, joint_friction, required_effort
 from kane_dynamics.algorithms.newton_euler_by_moments import newton_euler_by_moments
 from kane_dynamics.algorithms.row_elimination import SparseRows, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import TreeFactor, factor_tree

@@ -17,9 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.algebra.quaternions import as_array
-from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algebra.tracing import traced_values
+from kane_dynamics.algebra.scalars import as_array, traced_values, where
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
 from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.exceptions import InvalidInputError
