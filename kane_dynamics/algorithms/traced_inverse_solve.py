@@ -72,8 +72,9 @@ class Balanced(NamedTuple):
 class PivotedSolve:
     """The rows of a state, of nv = `size` speeds, with one set of pivot rows."""
 
-    def __init__(self, system: SparseRows, size: int, reached: float = REACHED) -> None:
-        self._system, self._size, self._reached = system, size, reached
+    def __init__(self, system: SparseRows, size: int, in_single: bool = False) -> None:
+        self._system, self._size = system, size
+        self._reached = REACHED_IN_SINGLE if in_single else REACHED
         self._pivots = [system.rows[i] for i in system.order]
 
     @cached_property
@@ -186,9 +187,9 @@ class PivotedSolve:
 class TracedInverseSolve:
     """The rows of a state; at each the better conditioned of one or two sets of pivot rows."""
 
-    def __init__(self, system: SparseRows, size: int, reached: float = REACHED) -> None:
+    def __init__(self, system: SparseRows, size: int, in_single: bool = False) -> None:
         self.rows: Sequence[SparseRow] = system.rows
-        self._solves = [PivotedSolve(choice, size, reached) for choice in system.choices]
+        self._solves = [PivotedSolve(choice, size, in_single) for choice in system.choices]
 
     def completed(
         self, x: Sequence[Scalar], right_side: Sequence[Scalar], known: Sequence[int]

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
-from kane_dynamics.analysis.tracking import frame_task
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks

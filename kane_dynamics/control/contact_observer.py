@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.analysis.contacts import CollisionFlags, ContactWrench, contact_wrench
+from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import MomentumObserver, ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate, estimate_payload, smoothed
-from kane_dynamics.analysis.tracking import frame_task
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters

@@ -6,13 +6,8 @@ import contextlib
 import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import FrameEffort
-from kane_dynamics.analysis.tracking import (
-    COMPUTED,
-    PASSIVE,
-    frame_place,
-    frame_task,
-    to_reference_speeds,
-)
+from kane_dynamics.analysis.frame_task import frame_place, frame_task
+from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE, to_reference_speeds
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, Efforts, with_base

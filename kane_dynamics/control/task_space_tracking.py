@@ -27,13 +27,8 @@ from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_lower
-from kane_dynamics.analysis.tracking import (
-    COMPUTED,
-    PASSIVE,
-    check_gains,
-    frame_task,
-    task_acceleration,
-)
+from kane_dynamics.analysis.frame_task import check_gains, frame_task, task_acceleration
+from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError

@@ -31,7 +31,7 @@ from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort,
 from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
-from kane_dynamics.analysis.tracking import FrameTask, check_gains, frame_task, task_acceleration
+from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task, task_acceleration
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics

@@ -4,7 +4,7 @@
 import numpy as np
 
 from kane_dynamics.analysis.contact_friction import shared_weight, wheel_cones
-from kane_dynamics.analysis.tracking import frame_place
+from kane_dynamics.analysis.frame_task import frame_place
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import GuardFactory
 from kane_dynamics.control.targets import TargetInput, read_pose, read_twist, read_wrench

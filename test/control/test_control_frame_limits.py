@@ -9,7 +9,7 @@ import pytest
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.tracking import frame_task
+from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.robot.state import as_pose
 

@@ -14,11 +14,7 @@ from kane_dynamics.algorithms.newton_euler import reference_effort as effort_of_
 from kane_dynamics.algorithms.row_elimination import SparseRows, residuals, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.task_space_law import GAINS, WANTED, TaskSpaceLaw, following_motion
-from kane_dynamics.algorithms.traced_inverse_solve import (
-    REACHED,
-    REACHED_IN_SINGLE,
-    TracedInverseSolve,
-)
+from kane_dynamics.algorithms.traced_inverse_solve import TracedInverseSolve
 from kane_dynamics.compiler.graphs.step_graphs import nearest_speeds
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
@@ -153,8 +149,7 @@ def inverse_solve(tracer: Tracer) -> TracedInverseSolve:
     """Return what the rows ask and give."""
     rows = tracer.state_rows
     system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
-    reached = REACHED_IN_SINGLE if tracer.in_single else REACHED
-    return TracedInverseSolve(system, tracer.robot.nv, reached)
+    return TracedInverseSolve(system, tracer.robot.nv, tracer.in_single)
 
 
 def indices_of(tracer: Tracer, names: Names) -> list[int]:
