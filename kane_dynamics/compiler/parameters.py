@@ -9,8 +9,9 @@ zeros of that body's inertia, and what is added up is added up once, when it is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -27,6 +28,7 @@ from kane_dynamics.robot.gravity_and_payloads import (
     with_loads,
 )
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Floats
 
 GRAVITY = 3
@@ -102,7 +104,7 @@ class Parameters(GravityAndPayloads):
 
     def __init__(self, robot: Robot, payloads: Sequence[str]) -> None:
         super().__init__(robot, payloads)
-        self._bodies = carriers(robot, payloads)
+        self._links, self._bodies = payloads, carriers(robot, payloads)
         selection = body_frames(robot) if payloads else []
         self._axes = [selection[body] for body in self._bodies]
         self.values: Floats = np.array([*robot.gravity.tolist(), *self._inertias()])
@@ -113,6 +115,40 @@ class Parameters(GravityAndPayloads):
         other = copy(self)
         other.values, other._copies = self.values.copy(), []
         return other
+
+    def take(self, other: Parameters) -> None:
+        """Set gravity and payloads to those of another load of the robot."""
+        self.robot, self._payloads = other.robot, other._payloads
+        self.values[:] = other.values
+        self._copy_again()
+
+    def rows(
+        self, count: int, gravity: Floats | None, payloads: Mapping[str, PayloadRows]
+    ) -> Floats:
+        """Return the parameters under other gravity and payloads, shape (count, P) or (1, P)."""
+        local = self._of_payloads(count, payloads) if payloads else self.values[None]
+        if gravity is not None:
+            local = np.repeat(local, count, axis=0) if len(local) == 1 else local
+            local[:, :GRAVITY] = gravity
+        return local
+
+    def _of_payloads(self, count: int, payloads: Mapping[str, PayloadRows]) -> Floats:
+        numbers = np.zeros((count, len(self._links), INERTIA))
+        for frame, at in zip(self._links, numbers.transpose(1, 0, 2), strict=True):
+            if frame in payloads:
+                mass, com, inertia = payloads[frame]
+                at[:, 0], at[:, 1:4], at[:, 4:] = mass, com, inertia[(slice(None), *UPPER)]
+            elif frame in self.payloads:
+                payload = self.payloads[frame]
+                at[:, 0], at[:, 1:4] = payload.mass, payload.com
+                at[:, 4:] = payload.tensor[UPPER]
+        gravity = np.repeat(self.values[:GRAVITY, None], count, axis=1)
+        values, _ = self._graph(gravity, numbers.reshape(count, -1).T)
+        return np.ascontiguousarray(np.array(values).T)
+
+    @cached_property
+    def _graph(self) -> ca.Function:
+        return load_graph(self.bare, self._links).function
 
     def with_more(self, more: Floats) -> Floats:
         """Return a vector of the parameters and more; it follows what is set later."""

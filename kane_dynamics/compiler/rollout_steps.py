@@ -5,16 +5,13 @@ import ctypes
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import casadi as ca
 import numpy as np
 
-from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.compiler.batches import run_parts
 from kane_dynamics.compiler.build import START, callees, step_name, step_programs
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.kernel_set import KernelSet
 from kane_dynamics.compiler.llvm.native import NativeModule, start_compiling, vector_lanes
-from kane_dynamics.compiler.parameters import INERTIA, load_graph
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start
 from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
@@ -51,9 +48,8 @@ class CompiledMotions:
             for each in names
         ]
         self._step, self._start = functions[0], functions[-1]
-        self._load, self._payloads = kernels.load, recipe.payloads
+        self._load = kernels.load
         self._gains = recipe.law.gains if recipe.law is not None else ()
-        self._of_loads: ca.Function | None = None
 
     def parameters(
         self,
@@ -63,12 +59,7 @@ class CompiledMotions:
         payloads: Mapping[str, PayloadRows],
     ) -> Floats:
         """Return what differs between rollouts besides states and efforts, shape (rows, P)."""
-        local = self._load.values[None]
-        if payloads:
-            local = self._inertias(rows, payloads)
-        if gravity is not None:
-            local = np.repeat(local, rows, axis=0) if len(local) == 1 else local
-            local[:, :3] = gravity
+        local = self._load.rows(rows, gravity, payloads)
         arguments = np.array([self._gains]) if gains is None else gains
         if len(local) == 1 and gains is None:
             return np.broadcast_to(
@@ -76,23 +67,6 @@ class CompiledMotions:
             )
         parts = [np.broadcast_to(x, (rows, x.shape[1])) for x in (local, arguments)]
         return np.ascontiguousarray(np.hstack(parts))
-
-    def _inertias(self, rows: int, payloads: Mapping[str, PayloadRows]) -> Floats:
-        """Return the parameters of gravity and payloads, shape (rows, P)."""
-        if self._of_loads is None:
-            self._of_loads = load_graph(self._load.bare, self._payloads).function
-        numbers = np.zeros((rows, len(self._payloads), INERTIA))
-        for frame, at in zip(self._payloads, numbers.transpose(1, 0, 2), strict=True):
-            if frame in payloads:
-                mass, com, inertia = payloads[frame]
-                at[:, 0], at[:, 1:4], at[:, 4:] = mass, com, inertia[(slice(None), *UPPER)]
-            elif frame in self._load.payloads:
-                payload = self._load.payloads[frame]
-                at[:, 0], at[:, 1:4] = payload.mass, payload.com
-                at[:, 4:] = payload.tensor[UPPER]
-        gravity = np.repeat(self._load.values[:3, None], rows, axis=1)
-        values, _ = self._of_loads(gravity, numbers.reshape(rows, -1).T)
-        return np.ascontiguousarray(np.array(values).T)
 
     def start(self, motions: Motions, rows: Counts) -> Bools:
         """Move states onto the constraints; return for which rows machine code is not sure."""

@@ -8,9 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.robot.robot import Robot
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.steps import ReferenceSteps, Rollouts, Schedule
 
@@ -19,33 +17,25 @@ from kane_dynamics.rollouts.steps import ReferenceSteps, Rollouts, Schedule
 class Gpu(Protocol):
     """A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaDynamics`."""
 
-    constraints: ConstraintSet
     precision: str
     device: Any
-
-    @property
-    def robot(self) -> Robot:
-        """Return the robot with the present gravity and payloads."""
 
     @property
     def on_cpu(self) -> Dynamics:
         """Return the same robot for the processor."""
 
-    def loads(self, gravity: Any, payloads: Any) -> Any:
-        """Return gravity and payloads of many states."""
-
     def steps(self, integrator: str, projection: bool) -> Any:
         """Return the code of rollouts."""
 
-    def rollout_parameters(self, loads: Any, gains: Any) -> Any:
-        """Return what the code of rollouts reads."""
+    def rollout_parameters(self, count: int, gains: Any, gravity: Any, payloads: Any) -> Any:
+        """Return what the code of rollouts reads, of so many."""
 
 
 class GpuRun:
     """All rollouts of one call."""
 
     def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
-        self._card, self._plan, self._given = gpu, plan, values
+        self._plan, self._given = plan, values
         self._reference = ReferenceSteps(gpu.on_cpu, plan, values)
         self._fallbacks = 0
         self._kernel = gpu.steps(plan.integrator, plan.projection)
@@ -54,21 +44,24 @@ class GpuRun:
         q, v = self._starts()
         self._q, self._v = (self._device.array(x, dtype) for x in (q, v))
         self._efforts = self._pieces(dtype)
-        loads = gpu.loads(values.gravity, _payloads(values)) if values.loaded else None
-        self._parameters = gpu.rollout_parameters(loads, values.gains)
+        loads = values.gravity, values.payloads
+        self._parameters = gpu.rollout_parameters(count, values.gains, *loads)
         self._done = xp.zeros(count, np.int64)
-        size = gpu.robot.nq + gpu.robot.nv
-        self._kept = xp.full((plan.samples if plan.every else 1, count, size), np.nan, dtype)
+        shape = plan.samples, count, q.shape[1] + v.shape[1]
+        self._kept = xp.full(shape, np.nan, dtype)
         if plan.every:
             self._kept[0] = xp.concatenate([self._q, self._v], axis=1)
 
     def result(self, samples: bool) -> Rollouts:
         """Return the motions; states at all sample times, or the last alone."""
-        plan, nq = self._plan, self._card.robot.nq
+        plan, nq = self._plan, self._q.shape[1]
         indices = np.flatnonzero(np.isfinite(self._given.q).all(axis=1))
         indices = indices[~np.isin(indices, list(self._reference.failures))]
+        schedule = plan.step, plan.count, self._given.piece(plan.count), plan.every
+        arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
         while len(indices):
-            self._run(indices)
+            numbers = self._device.array(indices, np.dtype(np.int64))
+            self._kernel.run(numbers, *arrays, schedule)
             indices = self._continued(indices)
         done = self._device.to_host(self._done)
         q, v = self._q, self._v
@@ -84,7 +77,7 @@ class GpuRun:
     def _starts(self) -> tuple[Any, Any]:
         """Return the starts on the constraints."""
         q, v = np.array(self._given.q), np.array(self._given.v)
-        if self._plan.projection and self._card.constraints:
+        if self._plan.projection and self._reference.constrained:
             for row in np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1)).tolist():
                 state = self._reference.start(row, q[row].copy(), v[row].copy())
                 if state is not None:
@@ -97,13 +90,6 @@ class GpuRun:
         alone = count > 0 and efforts.strides[0] == 0
         held = self._device.array(np.ascontiguousarray(efforts[:1] if alone else efforts), dtype)
         return self._device.xp.broadcast_to(held, efforts.shape)
-
-    def _run(self, indices: np.ndarray[Any, Any]) -> None:
-        plan = self._plan
-        schedule = plan.step, plan.count, self._given.piece(plan.count), plan.every
-        numbers = self._device.array(indices, np.dtype(np.int64))
-        arrays = self._q, self._v, self._efforts, self._parameters, self._kept, self._done
-        self._kernel.run(numbers, *arrays, schedule)
 
     def _continued(self, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Take the step that the gpu was not sure of; return the rollouts that go on."""
@@ -124,14 +110,6 @@ class GpuRun:
         self._done[row] = steps
         if self._plan.every and steps % self._plan.every == 0:
             self._kept[steps // self._plan.every, row] = xp.asarray(np.concatenate([q, v]))
-
-
-def _payloads(values: Inputs) -> dict[str, dict[str, Any]]:
-    names = 'mass', 'center_of_mass', 'inertia'
-    return {
-        frame: dict(zip(names, (payload.mass, payload.com, payload.inertia), strict=True))
-        for frame, payload in values.payloads.items()
-    }
 
 
 def rollouts_on_card(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,27 +14,11 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, not_finite
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
 from kane_dynamics.robot.state import is_unit, quaternion_slices
+from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Bools, Floats
 
+GRAVITY = 'gravity [m/s^2]'
 _PAYLOAD = {'mass': (), 'center_of_mass': (3,), 'inertia': (3, 3)}
-
-
-@dataclass(frozen=True, eq=False)
-class Payload:
-    """What a frame carries, shapes (B,), (B, 3), (B, 3, 3); see `Dynamics.set_payload`."""
-
-    mass: Floats  # [kg], [m], [kg m^2]
-    com: Floats  # [kg], [m], [kg m^2]
-    inertia: Floats  # [kg], [m], [kg m^2]
-    distinct: int  # Rows from here on repeat the first
-
-    def part(self, rows: slice) -> Payload:
-        """Return those of some rollouts."""
-        return Payload(self.mass[rows], self.com[rows], self.inertia[rows], self.distinct)
-
-    def on(self, row: int) -> tuple[float, Floats, Floats]:
-        """Return mass, centre of mass and inertia of one rollout."""
-        return float(self.mass[row]), self.com[row], self.inertia[row]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +26,19 @@ class Inputs:
     """Arrays with one row for each rollout; rows that are all the same take the memory of one."""
 
     q: Floats  # Where motions start
-    v: Floats  # Where motions start
-    starts: int  # Rows of q from here on repeat the first
+    v: Floats
     efforts: Floats  # shape (B, K, nv): K pieces of equal length
     gains: Floats | None  # shape (B, P): Of the law in the time steps
     gravity: Floats | None  # shape (B, 3): [m/s^2]; that of the dynamics where None
-    payloads: Mapping[str, Payload] = field(default_factory=dict)  # By frame
+    payloads: Mapping[str, PayloadRows]  # By frame
 
     def __len__(self) -> int:
         return len(self.q)
+
+    @property
+    def one_start(self) -> bool:
+        """Return whether all rollouts start in one place."""
+        return len(self) == 1 or self.q.strides[0] == 0
 
     @property
     def loaded(self) -> bool:
@@ -64,7 +52,10 @@ class Inputs:
     def part(self, begin: int, end: int) -> Inputs:
         """Return those of some rollouts."""
         rows = slice(begin, end)
-        payloads = {frame: payload.part(rows) for frame, payload in self.payloads.items()}
+        payloads = {
+            frame: (mass[rows], com[rows], inertia[rows])
+            for frame, (mass, com, inertia) in self.payloads.items()
+        }
         names = ('q', 'v', 'efforts', 'gains', 'gravity')
         arrays = {name: x[rows] for name in names if (x := getattr(self, name)) is not None}
         return replace(self, **arrays, payloads=payloads)
@@ -72,11 +63,21 @@ class Inputs:
     def load(self, dynamics: Dynamics, row: int) -> GravityAndPayloads:
         """Return gravity and payloads of one rollout."""
         load = dynamics.load()
-        if self.gravity is not None:
-            load.set_gravity(self.gravity[row])
-        for frame, payload in self.payloads.items():
-            load.set_payload(frame, *payload.on(row))
+        set_row(load, row, self.gravity, self.payloads)
         return load
+
+
+def set_row(
+    load: GravityAndPayloads,
+    row: int,
+    gravity: Floats | None,
+    payloads: Mapping[str, PayloadRows],
+) -> None:
+    """Set gravity and payloads that have a row for each state to those of one."""
+    if gravity is not None:
+        load.set_gravity(gravity[row])
+    for frame, (mass, com, inertia) in payloads.items():
+        load.set_payload(frame, float(mass[row]), com[row], inertia[row])
 
 
 def inputs(
@@ -98,25 +99,41 @@ def inputs(
     }
     if gains is not None:
         arguments['gains'] = _gains(gains, dynamics.gains)
-    if gravity is not None:
-        arguments['gravity'] = _finite_rows('gravity [m/s^2]', gravity, (3,))
-    payload_items = {} if payloads is None else as_mapping('payloads', payloads)
-    for frame, parts in payload_items.items():
-        arguments |= _payload(frame, parts)
-    count = _count(arguments)
+    spread, loaded = load_rows(dynamics.load(), gravity, payloads, arguments)
     _check_quaternions(dynamics, arguments['q'])
+    states = spread['q'], spread['v'], spread['effort'], spread.get('gains')
+    return Inputs(*states, spread.get(GRAVITY), loaded)
+
+
+def load_rows(
+    load: GravityAndPayloads,
+    gravity: ArrayLike | None,
+    payloads: Mapping[str, Mapping[str, ArrayLike]] | None,
+    others: Mapping[str, Floats],
+) -> tuple[dict[str, Floats], dict[str, PayloadRows]]:
+    """
+    Return arrays by name, gravity among them, and payloads by frame, all with as many rows.
+
+    The load, which may be written, says which frames may carry any.
+    """
+    arguments = dict(others)
+    if gravity is not None:
+        arguments[GRAVITY] = _finite(GRAVITY, _rows(GRAVITY, gravity, (3,)))
+    frames = as_mapping('payloads', {} if payloads is None else payloads)
+    for frame, parts in frames.items():
+        arguments |= _payload(frame, parts)
+    counts = {name: len(x) for name, x in arguments.items() if len(x) != 1}
+    if len(set(counts.values())) > 1:
+        listed = ', '.join(f'{name}: {count}' for name, count in counts.items())
+        raise InvalidInputError(f'numbers of rows differ, {listed}')
+    count = next(iter(counts.values()), 1)
     spread = {name: np.broadcast_to(x, (count, *x.shape[1:])) for name, x in arguments.items()}
-    result = Inputs(
-        spread['q'],
-        spread['v'],
-        len(arguments['q']),
-        spread['effort'],
-        spread.get('gains'),
-        spread.get('gravity'),
-        {frame: _spread_payload(frame, spread, arguments) for frame in payload_items},
-    )
-    _check_payloads(dynamics, result)
-    return result
+    of_frames = {}
+    for frame in frames:
+        mass, com, inertia = (spread[f"{part} on '{frame}'"] for part in _PAYLOAD)
+        of_frames[frame] = mass, com, inertia
+        _check_payload(load, frame, of_frames[frame])
+    return spread, of_frames
 
 
 def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
@@ -128,10 +145,6 @@ def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
         many = ', '.join(['B', *map(str, shape)])
         raise InvalidInputError(f'{name}: need shape {shape} or ({many}), got {array.shape}')
     return np.require(array, None, ['C', 'A'])
-
-
-def _finite_rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
-    return _finite(name, _rows(name, x, shape))
 
 
 def _finite(name: str, array: Floats) -> Floats:
@@ -168,7 +181,7 @@ def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
             'gains: need dynamics with a law that takes them, got those without; compile it, '
             'kd.compile(..., effort=law, gains=...)'
         )
-    return _finite_rows('gains', gains, (len(known),))
+    return _finite('gains', _rows('gains', gains, (len(known),)))
 
 
 def _payload(frame: str, parts: Any) -> dict[str, Floats]:
@@ -182,17 +195,9 @@ def _payload(frame: str, parts: Any) -> dict[str, Floats]:
     arrays = {}
     for part, shape in _PAYLOAD.items():
         name = f"{part} on '{frame}'"
-        arrays[name] = _finite_rows(name, arguments.get(part, np.zeros(shape)), shape)
+        rows = _rows(name, arguments.get(part, np.zeros(shape)), shape)
+        arrays[name] = _finite(name, rows)
     return arrays
-
-
-def _count(arguments: Mapping[str, Floats]) -> int:
-    """Return the number of rollouts."""
-    counts = {name: len(x) for name, x in arguments.items() if len(x) != 1}
-    if len(set(counts.values())) > 1:
-        listed = ', '.join(f'{name}: {count}' for name, count in counts.items())
-        raise InvalidInputError(f'rollout: numbers of rows differ, {listed}')
-    return next(iter(counts.values()), 1)
 
 
 def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
@@ -205,30 +210,21 @@ def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
             )
 
 
-def _spread_payload(
-    frame: str, spread: Mapping[str, Floats], arguments: Mapping[str, Floats]
-) -> Payload:
-    names = [f"{part} on '{frame}'" for part in _PAYLOAD]
-    mass, com, inertia = (spread[name] for name in names)
-    return Payload(mass, com, inertia, max(len(arguments[name]) for name in names))
+def _check_payload(load: GravityAndPayloads, frame: str, rows: PayloadRows) -> None:
+    load.set_payload(frame, 0.0)  # whether the frame may carry any
+    distinct = len(rows[0]) if any(x.strides[0] for x in rows) else 1
+    for row in np.flatnonzero(~_surely_bodies(*rows)[:distinct]).tolist():
+        mass, com, inertia = (x[row] for x in rows)
+        try:
+            payload_inertia(frame, float(mass), com, inertia)
+        except KaneDynamicsError as error:
+            error.args = (f'row {row}: {error}',)
+            raise
 
 
-def _check_payloads(dynamics: Dynamics, result: Inputs) -> None:
-    for frame, payload in result.payloads.items():
-        dynamics.load().set_payload(frame, 0.0)  # whether the frame may carry any
-        doubtful = ~_surely_bodies(payload)[: payload.distinct]
-        for row in np.flatnonzero(doubtful).tolist():
-            try:
-                payload_inertia(frame, *payload.on(row))
-            except KaneDynamicsError as error:
-                error.args = (f'rollout {row}: {error}',)
-                raise
-
-
-def _surely_bodies(payload: Payload) -> Bools:
+def _surely_bodies(mass: Floats, _: Floats, tensor: Floats) -> Bools:
     """Return which payloads have mass and inertia of a body; others are looked at one by one."""
-    tensor = payload.inertia
     moments = np.linalg.eigvalsh(tensor)
     symmetric = (tensor == tensor.transpose(0, 2, 1)).all(axis=(1, 2))
     possible = (moments[:, 0] >= 0.0) & (moments[:, 2] <= moments[:, 0] + moments[:, 1])
-    return (payload.mass >= 0.0) & symmetric & possible
+    return (mass >= 0.0) & symmetric & possible

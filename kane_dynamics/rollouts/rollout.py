@@ -222,11 +222,11 @@ def _check_damping(dynamics: Dynamics, schedule: Schedule, inputs: Inputs) -> No
     robot, limit = dynamics.robot, STABLE.get(schedule.integrator)
     if limit is None or not robot.damping.any() or not len(inputs):
         return
-    starts = np.arange(1 if inputs.starts == 1 else len(inputs))
+    starts = np.arange(1 if inputs.one_start else len(inputs))
     starts = starts[np.isfinite(inputs.q[starts]).all(axis=1)]
     if not inputs.payloads.keys() & dynamics.load().payloads.keys():
         starts = starts[_may_be_stiff(dynamics, inputs.q[starts], limit / schedule.step)]
-    shared = inputs.starts == 1 and inputs.loaded and len(starts) > 0
+    shared = inputs.one_start and inputs.loaded and len(starts) > 0
     rows = np.arange(len(inputs)) if shared else starts
     for row in rows.tolist():
         try:

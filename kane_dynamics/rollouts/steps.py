@@ -236,11 +236,8 @@ class Chunk:
 
     def _motions(self, code: ManyMotions) -> Motions:
         inputs, count = self.inputs, self.schedule.count
-        payloads = {
-            frame: (payload.mass, payload.com, payload.inertia)
-            for frame, payload in inputs.payloads.items()
-        }
-        parameters = code.parameters(len(inputs), inputs.gains, inputs.gravity, payloads)
+        loads = inputs.gravity, inputs.payloads
+        parameters = code.parameters(len(inputs), inputs.gains, *loads)
         how = self.schedule.step, inputs.piece(count), self.schedule.every
         return Motions(self.q, self.v, self.done, inputs.efforts, parameters, self.kept, *how)
 

@@ -115,7 +115,7 @@ def test_wrong_arrays_are_refused(sled):
         gpu.bias_force(q, np.zeros((4, 6)))
     with pytest.raises(InvalidInputError, match=r'batches have different lengths \[3, 4\]'):
         gpu.bias_force(q, q[:3])
-    with pytest.raises(InvalidInputError, match='gravity: need finite numbers'):
+    with pytest.raises(InvalidInputError, match=r'gravity \[m/s\^2\]: need finite numbers'):
         gpu.loads(gravity=[0.0, np.nan, 0.0])
     with pytest.raises(InvalidInputError, match='must be named when compiling'):
         gpu.loads(payloads={'fore': {'mass': 1.0}})

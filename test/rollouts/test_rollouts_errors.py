@@ -74,13 +74,13 @@ def test_payloads_that_cannot_be():
         kd.rollout(dynamics, *state, payloads={robot_of('arm')[0].bodies[1].name: {'mass': 1.0}})
     slow = kd.dynamics(*robot_of('arm'))
     frame = robot_of('arm')[0].bodies[1].name
-    with pytest.raises(InvalidInputError, match='rollout 2: '):
+    with pytest.raises(InvalidInputError, match='row 2: '):
         kd.rollout(slow, *state, payloads={frame: {'mass': [1.0, 2.0, -1.0]}})
     possible, wrong = np.diag([0.1, 0.2, 0.3]), np.diag([0.1, 0.2, 0.2])
     wrong[0, 1] = 0.05
     for tensor, message in ((wrong, 'symmetric'), (np.diag([0.1, -0.1, 0.1]), 'negative')):
         payload = {'mass': 1.0, 'inertia': [0.0 * possible, possible, tensor]}
-        with pytest.raises(InvalidInputError, match=f'rollout 2: .*{message}'):
+        with pytest.raises(InvalidInputError, match=f'row 2: .*{message}'):
             kd.rollout(slow, *state, payloads={frame: payload})
     payload = {'mass': 1.0, 'inertia': [possible, np.diag([0.1, 0.2, 0.4])]}
     with pytest.warns(ModelWarning, match='triangle'):

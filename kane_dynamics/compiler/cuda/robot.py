@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from kane_dynamics.compiler.build import Build, Progress, build_kernels, silent,
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.compiler.cuda.device import Array, Device, Usage
 from kane_dynamics.compiler.cuda.kernel import CudaKernel, kernel_code
-from kane_dynamics.compiler.cuda.loads import Loads, loads
 from kane_dynamics.compiler.cuda.rollouts import CardSteps, steps_code
 from kane_dynamics.compiler.derivatives import (
     Derivatives,
@@ -33,7 +32,18 @@ from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import Dynamics
 from kane_dynamics.dynamics.table import FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.rollouts.inputs import GRAVITY, load_rows, set_row
+from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Floats
+
+
+class Loads(NamedTuple):
+    """What each state of a batch is under."""
+
+    values: Array  # shape (P,) or (B, P): What kernels read, on the device
+    base: Parameters  # What was set when they were made
+    gravity: Floats  # shape (B, 3): [m/s^2]
+    payloads: Mapping[str, PayloadRows]
 
 
 class CudaDynamics(Dynamics):
@@ -96,7 +106,12 @@ class CudaDynamics(Dynamics):
         payloads: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     ) -> Loads:
         """Return gravity and payloads of many states, for `under`."""
-        return loads(self.device, self._dtype, self._load, gravity, payloads)
+        vector = self.robot.gravity if gravity is None else gravity
+        spread, of_frames = load_rows(self._load.copied(), vector, payloads, {})
+        rows = spread[GRAVITY], of_frames
+        values = self._load.rows(len(rows[0]), *rows)
+        kept = values[0] if len(values) == 1 else values
+        return Loads(self.device.array(kept, self._dtype), self._load.copied(), *rows)
 
     def under(self, loads: Loads) -> CudaDynamics:
         """Return the same dynamics with gravity and payloads of each state."""
@@ -112,9 +127,18 @@ class CudaDynamics(Dynamics):
             self._steps[how] = CardSteps(code, self.device)
         return self._steps[how]
 
-    def rollout_parameters(self, loads: Loads | None, gains: Floats | None) -> Array:
+    def rollout_parameters(
+        self,
+        count: int,
+        gains: Floats | None,
+        gravity: Floats | None,
+        payloads: Mapping[str, PayloadRows],
+    ) -> Array:
         """Return what steps read: gravity, payloads, gains of the law, (P,) or (B, P)."""
-        values, law = self._values if loads is None else loads.values, self._recipe.law
+        values, law = self._values, self._recipe.law
+        if gravity is not None or payloads:
+            rows = self._load.rows(count, gravity, payloads)
+            values = self.device.array(rows, self._dtype)
         if law is None or not law.gains:
             return values
         xp = self.device.xp
@@ -162,8 +186,10 @@ class CudaDynamics(Dynamics):
             if loads is None:
                 return call(self.on_cpu, *rows)
             result = []
+            one = len(loads.gravity) == 1
             for number, *row in zip(states.tolist(), *rows, strict=True):
-                loads.put(number, self._local)
+                self._local.take(loads.base)
+                set_row(self._local, 0 if one else number, loads.gravity, loads.payloads)
                 result.append(call(self._cpu(self._local), *row))
             return np.array(result)
 
