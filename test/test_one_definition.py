@@ -23,7 +23,7 @@ METHODS = [
 ENGINES = (
     *sorted((PACKAGE / 'dynamics').glob('*.py')),
     *sorted((PACKAGE / 'deployment').glob('*.py')),
-    *(PACKAGE / 'compiler' / name for name in ('compiled.py', 'generic.py', 'kernel_set.py')),
+    *(PACKAGE / 'compiler' / name for name in ('compiled.py', 'kernel_set.py')),
     PACKAGE / 'compiler/cuda/robot.py',
 )
 # of a robot under constraints that are an argument, in a place of its own

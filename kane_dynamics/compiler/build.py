@@ -16,7 +16,6 @@ from kane_dynamics.compiler.dense_kernels import (
     own_mass,
 )
 from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
-from kane_dynamics.compiler.generic import as_loops, coriolis_too_large, solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
@@ -28,7 +27,13 @@ from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.llvm.native import Processor, kernel_ir, start_compiling, vector_lanes
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.programs import Program
-from kane_dynamics.compiler.recipe import Kernels, Recipe
+from kane_dynamics.compiler.recipe import (
+    Kernels,
+    Recipe,
+    as_loops,
+    coriolis_too_large,
+    solved_by_loops,
+)
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.compiler.steps.time_loops import stepping_text
 from kane_dynamics.simulation.integrators import INTEGRATORS

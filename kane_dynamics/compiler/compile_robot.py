@@ -11,10 +11,9 @@ from kane_dynamics.compiler.build import Progress, build_kernels, silent
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
-from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import Recipe, too_large
 from kane_dynamics.compiler.steps.step_program import EffortLaw, Law
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet

@@ -14,12 +14,11 @@ from kane_dynamics.compiler import derivatives
 from kane_dynamics.compiler.build import FORWARD, Build, build_kernels, build_switched
 from kane_dynamics.compiler.derivatives import Derivatives
 from kane_dynamics.compiler.engine import CompiledEngine, SwitchedCode
-from kane_dynamics.compiler.generic import not_compiled, too_large
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import DIRECT, Recipe
+from kane_dynamics.compiler.recipe import DIRECT, Recipe, not_compiled, too_large
 from kane_dynamics.compiler.rollout_steps import CompiledMotions
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet

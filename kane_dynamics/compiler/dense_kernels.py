@@ -17,7 +17,6 @@ import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes, mass_pairs
 from kane_dynamics.compiler.graphs.step_graphs import crossing
@@ -28,6 +27,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
 from kane_dynamics.compiler.llvm.module import Spec
 from kane_dynamics.compiler.llvm.routine import Constants
 from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
+from kane_dynamics.compiler.recipe import solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
@@ -202,7 +202,7 @@ class LoopRecorder(Recorder):
     def check_energy(
         self, start: tuple[Any, Any], middle: tuple[Any, Any], end: tuple[Any, Any], h: Any
     ) -> None:
-        """Record a check of the energy of a midpoint step; see `energy_balance.excess_gap`."""
+        """Record a check of the energy of a midpoint step; see `step_checks.excess_gap`."""
         rates = (end[1] - start[1]) / h
         (effort,) = self.call('moving_effort', (*middle, rates), (self.robot.nv,))
         work = [sum((h * middle[1] * effort).tolist(), 0.0)]

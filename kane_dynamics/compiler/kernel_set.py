@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
+from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
 from kane_dynamics.compiler.build import FORWARD, Build, build_one
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.generic import LargeDynamics, too_large
 from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
 from kane_dynamics.compiler.graphs.inverse_dynamics import frame_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
@@ -19,15 +19,18 @@ from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
 from kane_dynamics.compiler.llvm.native import Linker
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import DIRECT, IN_SINGLE, INPUTS, Recipe
-from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.compiler.recipe import DIRECT, IN_SINGLE, INPUTS, Recipe, too_large
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.reference import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms
+from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vector, index_of
+from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
 
@@ -59,6 +62,41 @@ def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[A
         for one in several[-1] or ():
             engine.robot.velocity_index(one)
     return tuple(several)
+
+
+class LargeDynamics(ReferenceDynamics):
+    """
+    The reference on compiled recursions, for robots too large for straight-line code.
+
+    Column k of M is one run of inverse dynamics at rest, without gravity, with unit acceleration k
+    (Silva et al., section 6), column k of C one run of C x with unit speed k. Solves are LAPACK's.
+    """
+
+    def __init__(
+        self,
+        load: GravityAndPayloads,
+        constraints: Sequence[Constraint],
+        frames: Sequence[str],
+        recursions: Mapping[str, Callable[..., Any]],
+    ) -> None:
+        super().__init__(load, constraints, frames)
+        self._recursions = recursions
+
+    def at_state(self, name: str, choices: tuple[Any, ...], *state: Floats) -> Any:
+        """Return what a function of the table gives at one state of finite numbers."""
+        if name in self._recursions:
+            return self._recursions[name](*state)
+        return super().at_state(name, choices, *state)
+
+    def _step_terms(self) -> Terms:
+        return self
+
+    def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
+        if how:
+            return super().motion_at(q, v, tau, t, *how)
+        q, v = np.array(q), np.array(v)
+        rows, mass = self.constraint_rows(q, v, t), self.mass_matrix(q)
+        return solve_motion(self.robot, rows, mass, self.bias_force(q, v), v, tau)
 
 
 class KernelSet:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What machine code of a robot is made of: options, inputs, precisions, and its hash."""
+"""What machine code of a robot is made of: options, inputs, precisions, bounds on size, hash."""
 
 import hashlib
 import platform
@@ -19,10 +19,10 @@ from kane_dynamics.compiler.llvm.native import OBJECT_HEADER, processor
 from kane_dynamics.compiler.steps.step_program import Law
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics.table import AT_START, FUNCTIONS
+from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
 from kane_dynamics.robot.body import add_content
-from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.robot import WORLD, Robot
 
 INPUTS = {row.kernel: row.inputs for row in FUNCTIONS.values()} | {
     'external_force': ('q', 'wrenches'),
@@ -61,6 +61,13 @@ _SOURCES = (
     'simulation',
 )
 Kernels = Mapping[str, CachedKernel]
+# Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
+# some 80 for each coupled pair of speeds (nonzeros in half of M; a chain of 24 has 300), C of (47)
+# up to 25 for each squared number of speeds that move a body.
+MOST_COUPLED_PAIRS = 300
+# Loops solve free trees as fast from about 14 joints on, and are compiled in a second.
+MOST_FREE_PAIRS = 100
+MOST_SQUARED_DEPTHS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +155,56 @@ class Recipe:
             return False
         clock = len(spec.input_sizes) - 1
         return INPUTS[spec.name][clock] != 'time' or not spec.depends_on(clock)
+
+
+def too_large(robot: Robot) -> bool:
+    """Return whether a robot's solves are too large for straight-line code."""
+    return _coupled_pairs(robot) > MOST_COUPLED_PAIRS
+
+
+def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
+    """Return the functions that are straight-line code only: of larger robots they are numpy."""
+    if not too_large(robot):
+        return ()
+    rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
+    others = 'constrained_inverse_dynamics', 'frame_effort', 'switched'
+    names = ('forward_dynamics', *rows, 'inverse_dynamics(external_wrenches=)', *others)
+    terms = [f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange')]
+    return (*names, *terms) if methods else names
+
+
+def as_loops(robot: Robot, constraints: Sequence[Constraint], whole_graphs: bool) -> bool:
+    """Return whether a robot's kernels are loops over bodies."""
+    if whole_graphs or not solved_by_loops(robot, constraints):
+        return too_large(robot)
+    return _coupled_pairs(robot) > min(MOST_COUPLED_PAIRS, MOST_FREE_PAIRS)
+
+
+def _coupled_pairs(robot: Robot) -> int:
+    """Return the number of nonzeros in half of M."""
+    return sum(
+        (index.v.stop - index.v.start) * depth
+        for index, depth in zip(robot.indices, _depths(robot), strict=True)
+    )
+
+
+def solved_by_loops(robot: Robot, constraints: Sequence[Constraint]) -> bool:
+    """Return whether articulated bodies solve a robot: each joint moves one body, and freely."""
+    return not constraints and all(body.mimic is None for body in robot.bodies)
+
+
+def coriolis_too_large(robot: Robot) -> bool:
+    """Return whether C of (47) is too large for straight-line code."""
+    return sum(depth**2 for depth in _depths(robot)) > MOST_SQUARED_DEPTHS
+
+
+def _depths(robot: Robot) -> list[int]:
+    """Return how many speeds move each body."""
+    speeds = [index.v.stop - index.v.start for index in robot.indices]
+    depths: list[int] = []
+    for body, parent in enumerate(robot.parents):
+        depths.append(speeds[body] + (0 if parent == WORLD else depths[parent]))
+    return depths
 
 
 def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> str:

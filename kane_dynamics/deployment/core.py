@@ -16,13 +16,12 @@ from typing import Any
 import kane_dynamics as kd
 from kane_dynamics.compiler.build import FORWARD, Progress, compile_modules, silent
 from kane_dynamics.compiler.dense_kernels import OUTSIDE
-from kane_dynamics.compiler.generic import solved_by_loops
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.module import Spec, core_text
 from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import Recipe, solved_by_loops
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.code_generation import (
     Function,

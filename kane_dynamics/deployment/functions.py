@@ -15,14 +15,13 @@ from kane_dynamics.compiler.build import (
     loop_makers,
     straight_line,
 )
-from kane_dynamics.compiler.generic import as_loops, too_large
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.parameters import load_graph
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import Recipe, as_loops, too_large
 from kane_dynamics.dynamics.table import FUNCTIONS as TABLE
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 

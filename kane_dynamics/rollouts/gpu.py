@@ -15,7 +15,7 @@ from kane_dynamics.rollouts.steps import ReferenceSteps, Rollouts, Schedule
 
 @runtime_checkable
 class Gpu(Protocol):
-    """A robot on a graphics card, as rollouts see it: `kernels.cuda.robot.CudaDynamics`."""
+    """A robot on a graphics card, as rollouts see it: `compiler.cuda.robot.CudaDynamics`."""
 
     precision: str
     device: Any

@@ -102,7 +102,7 @@ def rollout(
     NameNotFoundError
         If a frame of a payload does not exist.
     DivergedError
-        If damping is too stiff for the step, see `simulation.damping`. Rollouts that diverge
+        If damping is too stiff for the step, see `simulation.step_checks`. Rollouts that diverge
         later, or have no next step, end there: see `Rollouts.failures`.
 
     Examples

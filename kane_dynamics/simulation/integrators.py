@@ -5,7 +5,7 @@ Time steps of a constrained robot, for numbers and for tracing.
 Anderson's acceleration (J. ACM 12, 1965): the next x is g of the last ones, in the mixture whose
 changes nearly cancel. Plain iterations are too slow where Coulomb friction stops a light link
 within a step: its drag h F/|x| is then many times the inertia. Compiled steps remember fewer
-turns, see `kernels.recording`, and hand over to the reference where that does not do.
+turns, see `compiler.steps.step_program`, and hand over to the reference where that does not do.
 
 ``semi_implicit``: leapfrog with implicit friction. Half a step along the old speeds, new speeds
 there, half a step along these:
@@ -138,7 +138,7 @@ class Dynamics(Slopes, Protocol):
         """Return speeds h [s] after v at place q, under forces at speeds `at` and rows at t."""
 
     def fixed_point(self, improve: Callable[[State], State], start: State) -> State:
-        """Return speeds x = improve(x) to `fixed_point.SOLVED`."""
+        """Return speeds x = improve(x) to `SOLVED`."""
 
     def check_energy(
         self,
@@ -147,7 +147,7 @@ class Dynamics(Slopes, Protocol):
         end: tuple[State, State],
         h: Any,
     ) -> None:
-        """Check that states (q, v) of a midpoint step balance; see `energy_balance`."""
+        """Check that states (q, v) of a midpoint step balance; see `step_checks.excess_gap`."""
 
     def check_jump(
         self, start: tuple[State, State], v_middle: State, tau: State, t: Any, h: Any

@@ -29,7 +29,7 @@ _TYPES = {'int32': ctypes.c_int32, 'int64': ctypes.c_int64, 'float64': ctypes.c_
 
 
 class HostDevice:
-    """The processor; see `kernels.cuda.device.Device`."""
+    """The processor; see `compiler.cuda.device.CudaDevice`."""
 
     xp = np
 

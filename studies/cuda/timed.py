@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from kane_dynamics.compiler.cuda.device import Device, Launch
+from kane_dynamics.compiler.cuda.device import CudaDevice, Launch
 
 Mark = Callable[[], Any]
 """Returns a mark of the present moment in the order of the device's work."""
@@ -21,14 +21,14 @@ class Timed:
 
     Parameters
     ----------
-    device : Device
+    device : CudaDevice
         What runs the kernels.
     mark, between : callable
         Its clock.
 
     """
 
-    def __init__(self, device: Device, mark: Mark, between: Between) -> None:
+    def __init__(self, device: CudaDevice, mark: Mark, between: Between) -> None:
         self._device, self._mark, self._between = device, mark, between
         self._marks: list[tuple[Any, Any]] = []
 
@@ -52,7 +52,7 @@ class Timed:
         return sum(self._between(*pair) for pair in marks)
 
 
-def on_gpu(device: Device) -> Timed:
+def on_gpu(device: CudaDevice) -> Timed:
     """Return a card with events of CUDA in CuPy's current stream, where kernels run, too."""
     cuda = device.xp.cuda
 
@@ -68,6 +68,6 @@ def on_gpu(device: Device) -> Timed:
     return Timed(device, mark, between)
 
 
-def on_processor(device: Device) -> Timed:
+def on_processor(device: CudaDevice) -> Timed:
     """Return the processor in place of a card: its launches wait for their end."""
     return Timed(device, perf_counter, lambda begin, end: float(end - begin))

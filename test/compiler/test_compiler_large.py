@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from support.machines import X, Y, at, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError
 
 
@@ -17,7 +17,7 @@ def large(tmp_path_factory):
     """Return a small robot that is compiled as if it were large, with a coupling."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
-        patch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+        patch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
         robot = kd.serial_chain(4)
         first, second = robot.joint_names[:2]
         rows = [kd.constraints.coupling(robot, second, first, 0.5)]
@@ -30,18 +30,18 @@ def states(robot, count):
 
 
 def test_size_counts_coupled_pairs():
-    assert not generic.too_large(kd.serial_chain(24))  # 24 * 25 / 2 = 300
-    assert generic.too_large(kd.serial_chain(25))
+    assert not recipe.too_large(kd.serial_chain(24))  # 24 * 25 / 2 = 300
+    assert recipe.too_large(kd.serial_chain(25))
     free = kd.serial_chain(14)  # 14 * 15 / 2 = 105
-    assert generic.as_loops(free, (), whole_graphs=False)
-    assert not generic.as_loops(free, (), whole_graphs=True)
+    assert recipe.as_loops(free, (), whole_graphs=False)
+    assert not recipe.as_loops(free, (), whole_graphs=True)
     rows = [kd.constraints.lock(free, free.joint_names[0])]
-    assert not generic.as_loops(free, rows, whole_graphs=False)
-    assert not generic.as_loops(kd.serial_chain(13), (), whole_graphs=False)
+    assert not recipe.as_loops(free, rows, whole_graphs=False)
+    assert not recipe.as_loops(kd.serial_chain(13), (), whole_graphs=False)
 
 
 def test_coriolis_matrix_in_columns_beside_straight_line_code(monkeypatch):
-    monkeypatch.setattr(generic, 'MOST_SQUARED_DEPTHS', 10)
+    monkeypatch.setattr(recipe, 'MOST_SQUARED_DEPTHS', 10)
     robot = kd.serial_chain(3)
     fast = kd.compile(robot, cache=False)
     assert 'motion' in fast.instructions and 'coriolis_matrix' not in fast.instructions
@@ -70,7 +70,7 @@ def test_results_are_those_of_the_reference(large):
 
 def test_small_entries_of_the_mass_matrix_are_as_exact_as_large_ones(monkeypatch):
     # regression: M was a difference of two runs with gravity, whose roundoff is that of the root
-    monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+    monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     bodies = [
         kd.Body(
             f'link_{k}',

@@ -7,7 +7,7 @@ from kernel_cases import CASES, FUNCTIONS
 from numpy.testing import assert_array_equal
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.state import UNIT_TOLERANCE, quaternion_slices
 
@@ -20,7 +20,7 @@ def large():
     """Return a robot with a quaternion that is compiled as if it were large."""
     case = CASES['planar_tree']()
     with pytest.MonkeyPatch.context() as patch:  # for this one alone: others compile later
-        patch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+        patch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
         return case, kd.compile(case.robot, case.constraints, cache=False)
 
 
@@ -39,7 +39,7 @@ def arguments(case, function, rng):
 def test_not_a_number_in_any_input_is_not_a_number_in_every_output(function, both, rng):
     # regression: M of a planar base, say, ignored x, y and yaw, and whatever they were
     case, fast = both
-    assert not generic.too_large(case.robot)  # the bound is what it was
+    assert not recipe.too_large(case.robot)  # the bound is what it was
     call, before = getattr(fast, function), fast.fallback_count
     inputs = arguments(case, function, rng)
     for i, x in enumerate(inputs):

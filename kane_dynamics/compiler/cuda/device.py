@@ -4,7 +4,7 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -40,15 +40,6 @@ class Launch(NamedTuple):
     usage: Usage  # What it takes
 
 
-class Compiler(Protocol):
-    """What makes code of LLVM IR."""
-
-    identity: str  # Kind of the code, and version of what makes it
-
-    def compile(self, ir: str) -> bytes:
-        """Return the code of a module."""
-
-
 class PtxCompiler:
     """LLVM's back end for GPUs; it needs none."""
 
@@ -64,22 +55,6 @@ class PtxCompiler:
         text = _IN_LIBDEVICE.sub(r'@__nv_\1', ir)
         library = _libdevice() if text != ir else None
         return in_llvm(_ptx, text, self._architecture, library)
-
-
-class Device(Compiler, Protocol):
-    """Where kernels run."""
-
-    identity: str  # Kind of its code, and version of what makes it
-    xp: Any  # numpy or cupy: makes arrays and calculates with them
-
-    def array(self, x: Any, dtype: np.dtype[Any]) -> Array:
-        """Return an array of the device; what lies there in this type already is not copied."""
-
-    def to_host(self, x: Array) -> np.ndarray[Any, Any]:
-        """Return an array of the device as one of numpy."""
-
-    def load(self, code: bytes, name: str) -> Launch:
-        """Return a kernel of code."""
 
 
 class CudaDevice(PtxCompiler):

@@ -12,7 +12,7 @@ import numpy as np
 
 from kane_dynamics.compiler.build import shape_of, straight_line
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.device import Array, Compiler, Device, Usage
+from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler, Usage
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS, kernel_ir
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.recipe import Recipe
@@ -26,7 +26,7 @@ def kernel_code(
     recipe: Recipe,
     graph: Callable[..., KernelSpec],
     choices: tuple[Any, ...],
-    compiler: Compiler,
+    compiler: PtxCompiler,
     precision: str,
 ) -> CachedKernel:
     """Return the code of a graph, from the cache where it is there and sound."""
@@ -60,7 +60,7 @@ class View:
 
 
 def empty_rows(
-    device: Device, states: int, shape: tuple[int, ...], dtype: Any, batch_last: bool
+    device: CudaDevice, states: int, shape: tuple[int, ...], dtype: Any, batch_last: bool
 ) -> tuple[Array, View]:
     """Return an array (states, *shape) to be written, and its view."""
     size, xp = math.prod(shape), device.xp
@@ -81,7 +81,7 @@ class CudaKernel:
         name: str,
         code: CachedKernel,
         names: Sequence[str],
-        device: Device,
+        device: CudaDevice,
         precision: str,
     ) -> None:
         self.name, self.instructions, self.fallback_count = name, code.instructions, 0

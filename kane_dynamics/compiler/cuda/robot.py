@@ -14,7 +14,7 @@ import numpy as np
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
 from kane_dynamics.compiler.build import Build, Progress, build_kernels, silent, step_name
 from kane_dynamics.compiler.compiled import CompiledDynamics
-from kane_dynamics.compiler.cuda.device import Array, Device, Usage
+from kane_dynamics.compiler.cuda.device import Array, CudaDevice, Usage
 from kane_dynamics.compiler.cuda.kernel import CudaKernel, kernel_code
 from kane_dynamics.compiler.cuda.rollouts import CardSteps, steps_code
 from kane_dynamics.compiler.derivatives import (
@@ -22,11 +22,10 @@ from kane_dynamics.compiler.derivatives import (
     of_forward_dynamics,
     of_inverse_dynamics,
 )
-from kane_dynamics.compiler.generic import too_large
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import checked_choices, graph_of
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import INPUTS, Recipe
+from kane_dynamics.compiler.recipe import INPUTS, Recipe, too_large
 from kane_dynamics.dynamics.base import Arrays, Choices
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import Dynamics
@@ -49,7 +48,7 @@ class Loads(NamedTuple):
 class CudaDynamics(Dynamics):
     """`Dynamics` of one robot under fixed constraints on a graphics card."""
 
-    def __init__(self, recipe: Recipe, device: Device, progress: Progress = silent) -> None:
+    def __init__(self, recipe: Recipe, device: CudaDevice, progress: Progress = silent) -> None:
         robot = recipe.robot
         if too_large(robot):
             raise InvalidInputError(f'this robot with {robot.nv} speeds is too large for a card')

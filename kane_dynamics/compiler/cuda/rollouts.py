@@ -15,7 +15,7 @@ import numpy as np
 
 from kane_dynamics.compiler.build import callees, step_name, step_programs
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.device import Array, Compiler, Device, Usage
+from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler, Usage
 from kane_dynamics.compiler.cuda.kernel import View
 from kane_dynamics.compiler.cuda.kernel_ir import (
     ELEMENTS,
@@ -120,7 +120,7 @@ def rollout_ir(program: Program, callees: Mapping[str, KernelSpec], element: str
 
 
 def steps_code(
-    recipe: Recipe, integrator: str, projection: bool, compiler: Compiler, precision: str
+    recipe: Recipe, integrator: str, projection: bool, compiler: PtxCompiler, precision: str
 ) -> CachedKernel:
     """Return the code of the rollouts of one integrator."""
     tracer = recipe.tracer(in_single=precision == 'float32')
@@ -145,7 +145,7 @@ def steps_code(
 class CardSteps:
     """Code of the rollouts of one integrator."""
 
-    def __init__(self, code: CachedKernel, device: Device) -> None:
+    def __init__(self, code: CachedKernel, device: CudaDevice) -> None:
         self._launch = device.load(code.code, ROLLOUT)
 
     @property
