@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from kane_dynamics.compiler.compile_robot import compile_robot as compile
     from kane_dynamics.compiler.compiled import CompiledDynamics
     from kane_dynamics.compiler.export import casadi_function, export_c
-    from kane_dynamics.dynamics.reference import dynamics  # the module, which can be called
+    from kane_dynamics.dynamics.interface import dynamics  # the module, which can be called
     from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.rollouts.steps import Rollouts

@@ -12,7 +12,7 @@ from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.interface import ReferenceDynamics
 from kane_dynamics.exceptions import KaneDynamicsError
 
 SAME = 1e-12

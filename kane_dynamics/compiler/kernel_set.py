@@ -24,7 +24,7 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.dynamics.constrained import START
-from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.interface import ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, ON_DEMAND
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms

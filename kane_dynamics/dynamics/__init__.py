@@ -18,8 +18,8 @@ from kane_dynamics.dynamics.interface import (
     Dynamics,
     RowsFunction,
     checked_dynamics,
+    dynamics,
 )
-from kane_dynamics.dynamics.reference import dynamics
 from kane_dynamics.robot.robot import Robot
 
 __all__ = [

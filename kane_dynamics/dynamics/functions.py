@@ -19,8 +19,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START
-from kane_dynamics.dynamics.interface import Dynamics
-from kane_dynamics.dynamics.reference import ReferenceDynamics
+from kane_dynamics.dynamics.interface import Dynamics, ReferenceDynamics
 from kane_dynamics.dynamics.table import FUNCTIONS, complete_docstring, documented
 from kane_dynamics.formulations.gauss import (
     acceleration_gradient,

@@ -22,8 +22,8 @@ from kane_dynamics.background import BackgroundTask
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
-from kane_dynamics.dynamics.reference import ReferenceDynamics
-from kane_dynamics.dynamics.reference import dynamics as reference
+from kane_dynamics.dynamics.interface import ReferenceDynamics
+from kane_dynamics.dynamics.interface import dynamics as reference
 from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow
 from kane_dynamics.events.guards import LIMIT, ROOT_TOLERANCE, EventDetector, Guard, StepInterval
 from kane_dynamics.events.named_constraints import (

@@ -252,5 +252,5 @@ FILES = {
     'constraints/closed_contacts.py': 'limited rubbing',
     'constraints/traced_rows.py': 'nonlinear servo',
     'dynamics/rows.py': 'frame_tracking',
-    'dynamics/reference.py': 'wrenches',
+    'dynamics/interface.py': 'wrenches',
 }
