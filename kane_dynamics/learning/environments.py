@@ -27,7 +27,6 @@ except ImportError as missing:
 EPISODE = 200  # control periods, 10 s
 MODES = gymnasium.vector.AutoresetMode
 PICTURE = 'rgb_array'
-Flags = Bools
 Seen = NDArray[np.float32]
 Infos = dict[str, Any]
 Options = Mapping[str, Any] | None
@@ -87,7 +86,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self.observation_space = batch(self.single_observation_space, count)
         self._np_random, self._np_random_seed = (), ()
         self._states, self._periods = blank_states(count), np.zeros(count, dtype=int)
-        self.over: Flags = np.zeros(count, dtype=bool)
+        self.over: Bools = np.zeros(count, dtype=bool)
 
     def reset(self, *, seed: Seeds = None, options: Options = None) -> tuple[Seen, Infos]:
         """
@@ -113,7 +112,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self._begin(mask)
         return self._states.observation.copy(), self._infos(mask)
 
-    def step(self, actions: ArrayLike) -> tuple[Seen, Floats, Flags, Flags, Infos]:
+    def step(self, actions: ArrayLike) -> tuple[Seen, Floats, Bools, Bools, Infos]:
         """
         Return observations, rewards, terminated, truncated and infos one control period later.
 
@@ -145,8 +144,8 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         self._begin(fresh)
         cut = self._periods >= self._longest
         self.over = ended | cut
-        final = self._reset_in_the_same_step(self.over.copy())
-        infos = {**final, **self._infos(np.ones(self.num_envs, dtype=bool))}
+        infos = self._reset_in_the_same_step(self.over.copy())
+        infos |= self._infos(np.ones(self.num_envs, dtype=bool))
         return self._states.observation.copy(), reward, ended, cut, infos
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
@@ -161,7 +160,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
         if not self._np_random:
             raise InvalidInputError('no episode has begun: call reset first')
 
-    def _mask(self, options: Options) -> Flags:
+    def _mask(self, options: Options) -> Bools:
         """Return which environments are reset."""
         named = as_mapping('options', {} if options is None else options)
         for name in named:
@@ -174,7 +173,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             raise InvalidInputError('reset_mask: reset all environments first')
         return mask
 
-    def _seed(self, seed: Seeds, mask: Flags) -> None:
+    def _seed(self, seed: Seeds, mask: Bools) -> None:
         """Make new random generators of masked environments that get a seed or have none."""
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, Iterable):
@@ -191,13 +190,13 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             made[i] = made[i] if seeds[i] is None else fresh(seeds[i])
         self._np_random, self._np_random_seed = zip(*made, strict=True)
 
-    def _begin(self, mask: Flags) -> None:
+    def _begin(self, mask: Bools) -> None:
         """Begin an episode in some environments."""
         for i in np.flatnonzero(mask):
             self._states[i] = reach_task().draw(self._np_random[i])[0]
         self._periods[mask], self.over[mask] = 0, False
 
-    def _infos(self, mask: Flags) -> Infos:
+    def _infos(self, mask: Bools) -> Infos:
         """Return infos of environments, zero elsewhere, each with its mask."""
         infos: Infos = {f'_{name}': mask.copy() for name in INFOS}
         for name in INFOS:
@@ -205,7 +204,7 @@ class ReachVectorEnv(gymnasium.vector.VectorEnv):
             infos[name][mask] = self._states[name][mask]
         return infos
 
-    def _reset_in_the_same_step(self, over: Flags) -> Infos:
+    def _reset_in_the_same_step(self, over: Bools) -> Infos:
         """Begin anew where an episode is over, if in this mode; return how those ended."""
         if self._mode != MODES.SAME_STEP or not over.any():
             return {}

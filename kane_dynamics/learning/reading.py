@@ -45,7 +45,8 @@ def read(states: States, hand: Floats, arm: NDArray[np.int64]) -> None:
     way = states.goal[:, :3] - hand[:, :3]
     ahead = np.cos(yaw) * v[:, 0] + np.sin(yaw) * v[:, 1]
     base = np.stack([ahead, v[:, 2]], axis=1)
-    parts = _in_base(yaw, way), _in_base(yaw, turn), base, q[:, arm], v[:, arm]
+    to_base = Rotation.from_euler('z', -yaw)
+    parts = to_base.apply(way), to_base.apply(turn), base, q[:, arm], v[:, arm]
     states.observation = np.concatenate(parts, axis=1)
     distance, angle = np.linalg.norm(way, axis=1), np.linalg.norm(turn, axis=1)
     states.distance, states.angle = distance, angle
@@ -59,10 +60,3 @@ def rewards(before: States, after: States, actions: Floats, lost: Bools) -> tupl
     made_good = before.distance - after.distance + ANGLE * (before.angle - after.angle)
     arrived = after.success & ~gone
     return made_good - cost + BONUS * arrived - PENALTY * gone, arrived | gone
-
-
-def _in_base(yaw: Floats, vectors: Floats) -> Floats:
-    """Return vectors (B, 3) of the world in the axes of bases that point to a yaw, (B,)."""
-    c, s = np.cos(yaw), np.sin(yaw)
-    x, y, z = vectors.T
-    return np.stack([c * x + s * y, c * y - s * x, z], axis=1)

@@ -55,6 +55,13 @@ def _matrix(function: ca.Function, output: int, nonzeros: Sequence[Any]) -> Any:
     )
 
 
+def check_size(too_large: str, count: int, most: int, of: str) -> None:
+    """Raise InvalidInputError where there are more than `most` parts."""
+    if count > most:
+        remedy = 'lock joints, or use kd.casadi_function for numbers'
+        raise InvalidInputError(f'{too_large}: {count} {of}, at most {most}; {remedy}')
+
+
 def written_operations(function: ca.Function) -> int:
     """Return how many operations the outputs have when no subexpression is shared."""
     size: dict[int, int] = {}

@@ -19,7 +19,7 @@ from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.symbolic.equations import check_size
+from kane_dynamics.symbolic.graph import check_size
 
 Sum = Any  # an element of the ring: complex coefficients by tuples of exponents
 

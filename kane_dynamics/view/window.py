@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from kane_dynamics.exceptions import MissingPackageError
 from kane_dynamics.robot.robot import Robot
@@ -123,10 +124,8 @@ def placed(shape: Shape, poses: Floats) -> Floats:
     """Return the vertices of a shape in the world, shape (n, 3) [m]."""
     if shape.body < 0:
         return shape.vertices
-    pose = poses[shape.body]
-    w, axis = pose[3], pose[4:]
-    turned = np.cross(axis, shape.vertices)
-    placed_at: Floats = shape.vertices + 2.0 * (w * turned + np.cross(axis, turned)) + pose[:3]
+    position, wxyz = np.split(poses[shape.body], [3])
+    placed_at: Floats = Rotation.from_quat(wxyz[[1, 2, 3, 0]]).apply(shape.vertices) + position
     return placed_at
 
 
