@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import is_zero, matrix_of, skew
+from kane_dynamics.algebra.matrices import matrix_of, skew
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, dot, make_quaternion, pure
-from kane_dynamics.algebra.scalars import Scalar, as_array, as_numbers, is_number, where
+from kane_dynamics.algebra.scalars import Scalar, as_array, as_numbers, is_number, is_zero, where
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.typing import Floats, NDArray
 

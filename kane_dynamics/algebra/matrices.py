@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
+from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array, is_zero
 from kane_dynamics.typing import Floats, NDArray
 
 
@@ -72,9 +72,12 @@ def scaled(a: NDArray, s: Scalar) -> NDArray:
     return result
 
 
-def is_zero(entry: Scalar) -> bool:
-    """Return whether a scalar is the number 0 (a traced scalar never is)."""
-    return isinstance(entry, REAL_NUMBER) and entry == 0.0
+def block_matrix(first: NDArray, last: NDArray, below: NDArray | None = None) -> NDArray:
+    """Return [[A, 0], [C, B]] of blocks A, B and C of shape (3, 3)."""
+    C = np.zeros((3, 3)) if below is None else below
+    matrix = np.zeros((6, 6), dtype=np.result_type(first, last, C))
+    matrix[:3, :3], matrix[3:, 3:], matrix[3:, :3] = first, last, C
+    return matrix
 
 
 Matrix = Floats

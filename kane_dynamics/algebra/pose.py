@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
-from kane_dynamics.algebra.matrices import matrix_of, product, skew
+from kane_dynamics.algebra.matrices import block_matrix, matrix_of, product, skew
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
     cross,
@@ -134,11 +134,7 @@ class Pose:
     def adjoint_matrix(self) -> NDArray:
         """Return the matrix of Ad(x) on stacked (P, D), shape (6, 6): [[R, 0], [S(p) R, R]]."""
         R = self.rotation_matrix()
-        lever = product(skew(self.position()), R)
-        matrix = np.zeros((6, 6), dtype=np.result_type(R, lever))
-        matrix[:3, :3] = matrix[3:, 3:] = R
-        matrix[3:, :3] = lever
-        return matrix
+        return block_matrix(R, R, product(skew(self.position()), R))
 
 
 # Series below: the next term of either series is under 1e-17 of the value there.

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, unit_scaling
+from kane_dynamics.algorithms.udwadia_kalaba import solve_square
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.typing import Floats, Indices
@@ -127,13 +127,10 @@ def multiplier_motion(
     size = float(np.linalg.norm(mass_matrix)) or 1.0  # brings mu to the size of vdot
     system = np.block([[mass_matrix, -size * G.T], [G, np.zeros((rank, rank))]])
     right_side = np.concatenate([force, reduced.to_reduced @ rows.acceleration])
-    scaling = unit_scaling(np.linalg.norm(system, axis=1))
-    solution, _, result, _ = scipy.linalg.lstsq(
-        scaling[:, None] * system, scaling * right_side, cond=SINGULAR
-    )
-    if result < nv + rank:
+    solution, whole_rank = solve_square(system, right_side)
+    if whole_rank < nv + rank:
         raise SingularMassMatrixError(
-            f'[M -A^T; A 0] has rank {result} of {nv + rank}: a speed that no row binds moves '
+            f'[M -A^T; A 0] has rank {whole_rank} of {nv + rank}: a speed that no row binds moves '
             'no mass'
         )
     return solution[:nv], reduced.to_reduced.T @ (size * solution[nv:])

@@ -34,7 +34,7 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power, vec6
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import product, scaled, skew, symmetric_of
+from kane_dynamics.algebra.matrices import block_matrix, product, scaled, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
@@ -103,10 +103,7 @@ def _shifted(at_origin: BodyJacobian, com: NDArray) -> BodyJacobian:
 def cross_matrix(twist: DualQuaternion) -> NDArray:
     """Return the matrix of xi x h on (P, D), shape (6, 6): [[S(P), 0], [S(D), S(P)]] (8)."""
     angular, linear = skew(vec3(twist.primary)), skew(vec3(twist.dual))
-    matrix = np.zeros((6, 6), dtype=np.result_type(angular, linear))
-    matrix[:3, :3] = matrix[3:, 3:] = angular
-    matrix[3:, :3] = linear
-    return matrix
+    return block_matrix(angular, angular, linear)
 
 
 Rows = tuple[Quaternion, Quaternion, Quaternion]
@@ -232,19 +229,13 @@ def gauss_gravity_force(robot: Robot, q: Any) -> NDArray:
 
 def psi(inertia: Inertia) -> NDArray:
     """Return Psi = blkdiag(I_c, m 1) (31), shape (6, 6)."""
-    matrix = np.zeros((6, 6), dtype=inertia.tensor.dtype)
-    matrix[:3, :3] = inertia.tensor
-    matrix[3:, 3:] = scaled(np.eye(3), inertia.mass)
-    return matrix
+    return block_matrix(inertia.tensor, scaled(np.eye(3), inertia.mass))
 
 
 def s_bar(inertia: Inertia, omega: NDArray) -> NDArray:
     """Return Sbar = blkdiag(-S(I_c omega), m S(omega)) (44), shape (6, 6)."""
     spin, momentum = skew(omega), skew(product(inertia.tensor, omega))
-    matrix = np.zeros((6, 6), dtype=np.result_type(spin, momentum))
-    matrix[:3, :3] = -momentum
-    matrix[3:, 3:] = scaled(spin, inertia.mass)
-    return matrix
+    return block_matrix(-momentum, scaled(spin, inertia.mass))
 
 
 def _bodies_with_mass(robot: Robot, q: Any, v: Any) -> Iterator[tuple[Inertia, BodyJacobian]]:

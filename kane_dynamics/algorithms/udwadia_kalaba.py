@@ -110,6 +110,14 @@ def unit_scaling(sizes: Floats) -> Floats:
     return scaling
 
 
+def solve_square(system: Floats, right_side: Floats) -> tuple[Floats, int]:
+    """Return x with S x = c, and the rank of S with rows of unit length."""
+    scaling = unit_scaling(np.linalg.norm(system, axis=1))
+    scaled = scaling[:, None] * system, scaling * right_side
+    x, _, rank, _ = scipy.linalg.lstsq(*scaled, cond=SINGULAR)
+    return x, int(rank)
+
+
 # Size, relative to the largest row of a linear system, of one that is zero but for roundoff.
 _NO_ROW = 1e-12
 

@@ -42,8 +42,7 @@ def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:
             robot.moving_body(value[0]),
             checks.as_vector(f"caster '{name}' [m]", value[1], 3),
         )
-        offset = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), point)
-        frames[name] = Frame(body, robot.frame(value[0]).pose * offset)
+        frames[name] = Frame(body, robot.frame(value[0]).pose * Pose.shift(point))
     return frames
 
 

@@ -53,7 +53,7 @@ import scipy
 
 from kane_dynamics.algorithms.independent_speeds import partition_speeds
 from kane_dynamics.algorithms.mass_matrix import body_jacobians
-from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, Motion, cholesky_factor, unit_scaling
+from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR, Motion, cholesky_factor, solve_square
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import SingularMassMatrixError
 from kane_dynamics.formulations.generalized_speeds import (
@@ -203,10 +203,7 @@ def nonminimal_motion(
     A2 = partition.basis.T
     system = np.vstack([partition.rows, A2 @ mass])
     right_side = np.concatenate([partition.acceleration_offset, A2 @ force])
-    scaling = unit_scaling(np.linalg.norm(system, axis=1))
-    u_rate, _, rank, _ = scipy.linalg.lstsq(
-        scaling[:, None] * system, scaling * right_side, cond=SINGULAR
-    )
+    u_rate, rank = solve_square(system, right_side)
     if rank < len(u):
         raise SingularMassMatrixError(
             f'[A_1; A_2 M] has rank {rank} of {len(u)}: an independent speed moves no mass'

@@ -32,7 +32,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import product, skew
+from kane_dynamics.algebra.matrices import block_matrix, product, skew
 from kane_dynamics.algebra.scalars import as_array
 from kane_dynamics.algorithms.independent_speeds import reduce_rows
 from kane_dynamics.algorithms.mass_matrix import BodyJacobian, body_jacobians, psi
@@ -61,10 +61,7 @@ class LagrangeJacobian(NamedTuple):
     @property
     def precession(self) -> NDArray:
         """Return W_i = blkdiag([omega x], 0), shape (6, 6) [rad/s] (30)."""
-        spin = skew(self.omega)
-        matrix = np.zeros((6, 6), dtype=spin.dtype)
-        matrix[:3, :3] = spin
-        return matrix
+        return block_matrix(skew(self.omega), np.zeros((3, 3)))
 
 
 def lagrange_jacobians(robot: Robot, q: Any, v: Any) -> list[LagrangeJacobian]:

@@ -129,7 +129,7 @@ def wrenches_at_com(robot: Robot, wrenches: Mapping[str, ArrayLike]) -> dict[str
             as_vector(f"wrench on '{link}' [N m, N]", vector, 6).tolist()
         )
         com = robot.bodies[robot.moving_body(link)].inertia.com
-        x_C_B = Pose.from_rotation_and_position((1.0, 0.0, 0.0, 0.0), com)
+        x_C_B = Pose.shift(com)
         x_F_B = robot.frame(link).pose
         force, moment = np.split(vec6(x_F_B.adjoint_inverse(x_C_B.adjoint(wrench_C))), 2)
         about_origins[link] = np.concatenate([moment, force])

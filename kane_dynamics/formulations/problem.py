@@ -106,10 +106,9 @@ def speed_balance(problem: Problem) -> tuple[RowSelection, SpeedBalance]:
     gravity = terms.gravity_force(q)
     active, velocity_force = problem.applied - gravity, terms.bias_force(q, v) - gravity
     given_force = active - velocity_force
-    if problem.speeds is None:
-        local = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
-        return selection, SpeedBalance(local, M, given_force, M, active, velocity_force, rows)
-    choice = problem.speeds.at(q, v, problem.t)
+    choice = SpeedMap(v, np.eye(len(v)), np.zeros_like(M), np.zeros_like(v), np.zeros_like(v))
+    if problem.speeds is not None:
+        choice = problem.speeds.at(q, v, problem.t)
     W, A = choice.W, rows.matrix
     return selection, SpeedBalance(
         choice,
