@@ -90,8 +90,8 @@ def is_number(x: Scalar) -> bool:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Return whether `x` is known to be zero, also as a traced scalar."""
-    return bool(x == 0.0) if is_number(x) else bool(x.is_zero())
+    """Return whether `x` is known to be zero, also as a traced scalar; a batch never is."""
+    return bool(x == 0.0) if is_number(x) else hasattr(x, 'is_zero') and bool(x.is_zero())
 
 
 _NOT_NUMBERS = dict.fromkeys('SUT', 'text') | {

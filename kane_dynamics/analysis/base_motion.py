@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_nonnegative, as_numbers, as_vector, describe, not_finite
+from kane_dynamics.robot.checks import as_finite, as_nonnegative, as_numbers, as_vector, describe
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['BaseMotion', 'DriveResponse']
@@ -145,9 +145,7 @@ def _twists(what: str, x: ArrayLike) -> Floats:
     rows = as_numbers(what, x)
     if rows.shape[-1:] != (3,):
         raise InvalidInputError(f'{what}: need shape (3,) or (..., 3), got shape {rows.shape}')
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(rows)}')
-    return rows
+    return as_finite(what, rows)
 
 
 def sensed_acceleration(

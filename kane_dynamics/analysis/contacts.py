@@ -153,8 +153,7 @@ def contact_wrench(
             f'{J.shape}, {r.shape}, {S.shape}'
         )
     for name, x in (('jacobian', J), ('efforts [N m or N]', r), ('covariance', S)):
-        if not np.isfinite(x).all():
-            raise InvalidInputError(f'{name}: need finite numbers, got {checks.not_finite(x)}')
+        checks.as_finite(name, x)
     try:
         root = np.linalg.cholesky(S)
     except np.linalg.LinAlgError as error:

@@ -43,8 +43,7 @@ def smoothed(
             f'times and samples: need shapes (B,) and (B, n), got {t.shape} and {x.shape}'
         )
     checks.check_increasing('times [s]', t)
-    if not np.isfinite(x).all():
-        raise InvalidInputError(f'samples: need finite numbers, got {checks.not_finite(x)}')
+    checks.as_finite('samples', x)
     lasts = float(t[-1] - t[0]) if len(t) else 0.0
     pieces = int(lasts / checks.as_positive('spacing [s]', spacing))
     if pieces < 3:
@@ -243,9 +242,7 @@ def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
         raise InvalidInputError(
             f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
         )
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(f'{name}: need finite numbers, got {checks.not_finite(rows)}')
-    return rows
+    return checks.as_finite(name, rows)
 
 
 def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:

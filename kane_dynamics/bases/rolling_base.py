@@ -15,12 +15,12 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import (
+    as_finite,
     as_mapping,
     as_number,
     as_numbers,
     as_positive,
     index_of,
-    not_finite,
 )
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
@@ -159,6 +159,4 @@ def finite_rows(what: str, x: ArrayLike, size: int) -> Floats:
     array = as_numbers(what, x)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise InvalidInputError(f'{what}: need shape ({size},) or (B, {size}), got {array.shape}')
-    if not np.isfinite(array).all():
-        raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(array)}')
-    return array
+    return as_finite(what, array)

@@ -10,8 +10,7 @@ import numpy as np
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import FUNCTIONS
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import Arguments, as_output, fill_rows, not_finite, of_rows
+from kane_dynamics.robot.checks import Arguments, as_finite, as_output, fill_rows, of_rows
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import POINT, Robot
 from kane_dynamics.robot.state import checked_frames
@@ -135,8 +134,7 @@ class DynamicsBase(ABC):
         inputs, count = arguments.gathered(arrays, None)
         if count is None:
             for what, x in zip(arguments.names, inputs, strict=True):
-                if not np.isfinite(x).all():
-                    raise InvalidInputError(f'{what}: need finite numbers, got {not_finite(x)}')
+                as_finite(what, x)
             return function(*inputs)
         full = [np.broadcast_to(x, (count, x.shape[-1])) for x in inputs]
         return of_rows(function, full, blank)

@@ -14,7 +14,7 @@ from kane_dynamics.compiler.compile_robot import compile_robot
 from kane_dynamics.constraints.wheels import differential_drive
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.learning.reading import BOUND, States, blank_states, read
-from kane_dynamics.robot.checks import as_numbers, not_finite
+from kane_dynamics.robot.checks import as_finite, as_numbers
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
@@ -128,9 +128,7 @@ def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
     numbers = as_numbers('action', actions)
     if numbers.shape != shape:
         raise InvalidInputError(f'action: need shape {shape}, got shape {numbers.shape}')
-    if not np.isfinite(numbers).all():
-        raise InvalidInputError(f'action: need finite numbers, got {not_finite(numbers)}')
-    return np.clip(numbers, -1.0, 1.0)
+    return np.clip(as_finite('action', numbers), -1.0, 1.0)
 
 
 @lru_cache(maxsize=1)

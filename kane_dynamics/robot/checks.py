@@ -29,9 +29,14 @@ def as_vector(name: str, x: Any, size: int) -> Floats:
     if vector.shape != (size,):
         raise InvalidInputError(f'{name}: need shape ({size},), got shape {vector.shape}')
     # a sum is quicker on short vectors; that of large numbers overflows
-    if not (math.isfinite(sum(vector.tolist())) or np.isfinite(vector).all()):
-        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(vector)}')
-    return vector
+    return vector if math.isfinite(sum(vector.tolist())) else as_finite(name, vector)
+
+
+def as_finite(name: str, x: Floats) -> Floats:
+    """Return an array, if all its numbers are finite."""
+    if not np.isfinite(x).all():
+        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(x)}')
+    return x
 
 
 def as_count(name: str, x: Any, least: int = 0) -> int:
@@ -87,9 +92,7 @@ def as_several(kind: type[_T], name: str, x: Any) -> tuple[_T, ...]:
 
 def as_text(name: str, x: Any) -> str:
     """Return a str."""
-    if not isinstance(x, str):
-        raise InvalidInputError(f'{name}: need text, got {describe(x)}')
-    return x
+    return as_one(str, name, x, 'text')
 
 
 def as_function(name: str, x: Any, *arguments: str) -> Callable[..., Any]:

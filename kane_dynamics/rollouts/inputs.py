@@ -11,7 +11,7 @@ import numpy as np
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot.checks import as_mapping, as_numbers, not_finite
+from kane_dynamics.robot.checks import as_finite, as_mapping, as_numbers
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
 from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.simulation.motions import PayloadRows
@@ -118,7 +118,7 @@ def load_rows(
     """
     arguments = dict(others)
     if gravity is not None:
-        arguments[GRAVITY] = _finite(GRAVITY, _rows(GRAVITY, gravity, (3,)))
+        arguments[GRAVITY] = as_finite(GRAVITY, _rows(GRAVITY, gravity, (3,)))
     frames = as_mapping('payloads', {} if payloads is None else payloads)
     for frame, parts in frames.items():
         arguments |= _payload(frame, parts)
@@ -147,12 +147,6 @@ def _rows(name: str, x: Any, shape: tuple[int, ...]) -> Floats:
     return np.require(array, None, ['C', 'A'])
 
 
-def _finite(name: str, array: Floats) -> Floats:
-    if not np.isfinite(array).all():
-        raise InvalidInputError(f'{name}: need finite numbers, got {not_finite(array)}')
-    return array
-
-
 def _efforts(effort: ArrayLike | None, nv: int, count: int) -> Floats:
     """Return efforts, shape (1 or B, K, nv)."""
     if effort is None:
@@ -172,7 +166,7 @@ def _efforts(effort: ArrayLike | None, nv: int, count: int) -> Floats:
         raise InvalidInputError(
             f'effort: {count} steps are not a whole number for each of {pieces.shape[1]} pieces'
         )
-    return _finite('effort', np.require(pieces, None, ['C', 'A']))
+    return as_finite('effort', np.require(pieces, None, ['C', 'A']))
 
 
 def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
@@ -181,7 +175,7 @@ def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:
             'gains: need dynamics with a law that takes them, got those without; compile it, '
             'kd.compile(..., effort=law, gains=...)'
         )
-    return _finite('gains', _rows('gains', gains, (len(known),)))
+    return as_finite('gains', _rows('gains', gains, (len(known),)))
 
 
 def _payload(frame: str, parts: Any) -> dict[str, Floats]:
@@ -196,7 +190,7 @@ def _payload(frame: str, parts: Any) -> dict[str, Floats]:
     for part, shape in _PAYLOAD.items():
         name = f"{part} on '{frame}'"
         rows = _rows(name, arguments.get(part, np.zeros(shape)), shape)
-        arrays[name] = _finite(name, rows)
+        arrays[name] = as_finite(name, rows)
     return arrays
 
 

@@ -12,7 +12,7 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
-from kane_dynamics.robot.checks import as_function, as_nonnegative, as_numbers, not_finite
+from kane_dynamics.robot.checks import as_finite, as_function, as_nonnegative, as_numbers
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.simulation.reference import PassiveForce
@@ -140,9 +140,7 @@ def effort_rows(robot: Robot, effort: ArrayLike | None, count: int) -> Floats:
         raise InvalidInputError(
             f'effort: need shape ({robot.nv},) or ({count}, {robot.nv}), got {values.shape}'
         )
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(f'effort: need finite numbers, got {not_finite(rows)}')
-    return rows
+    return as_finite('effort', rows)
 
 
 def effort_law(

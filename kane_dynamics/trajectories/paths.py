@@ -11,7 +11,7 @@ from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_count, as_numbers, check_increasing, describe, not_finite
+from kane_dynamics.robot.checks import as_count, as_finite, as_numbers, check_increasing, describe
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import ArrayLike, Floats
 
@@ -83,10 +83,7 @@ class SplinePath:
             raise InvalidInputError(
                 f'points of a path: need two rows or more, got shape {through.shape}'
             )
-        if not np.isfinite(through).all():
-            raise InvalidInputError(
-                f'points of a path: need finite numbers, got {not_finite(through)}'
-            )
+        as_finite('points of a path', through)
         at = np.arange(1.0 * len(through)) if s is None else as_numbers('s', s)
         if at.shape != (len(through),) or at[0] != 0.0:
             raise InvalidInputError(

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kane_dynamics.algebra import skew
-from kane_dynamics.algebra.matrices import is_zero, matrix_of, product
+from kane_dynamics.algebra.matrices import matrix_of, product
+from kane_dynamics.algebra.scalars import is_zero
 
 A = np.array([[1.0, 0.0, -2.0], [0.0, 0.0, 0.5]])
 B = np.array([[3.0, 0.0], [-1.5, 4.0], [0.0, 7.0]])
@@ -70,11 +71,10 @@ def test_zeros_add_no_operation():
     assert result[2, 0] == 6.0
 
 
-def test_only_the_number_zero_is_zero():
-    assert is_zero(0.0)
-    assert is_zero(-0.0)
-    assert is_zero(0)
-    for other in (1e-300, np.nan, casadi.SX.sym('x'), casadi.SX(0), np.zeros(2)):
+def test_only_zero_is_zero_also_a_traced_one():
+    for zero in (0.0, -0.0, 0, casadi.SX(0)):
+        assert is_zero(zero)
+    for other in (1e-300, np.nan, casadi.SX.sym('x'), casadi.SX(1), np.zeros(2)):
         assert not is_zero(other)
 
 
