@@ -19,7 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_finite, as_nonnegative, as_numbers, as_vector, describe
+from kane_dynamics.robot.checks import (
+    as_finite,
+    as_nonnegative,
+    as_numbers,
+    as_shaped,
+    as_vector,
+    describe,
+)
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['BaseMotion', 'DriveResponse']
@@ -157,9 +164,7 @@ def sensed_acceleration(
     gravity: ArrayLike = (0.0, 0.0),
 ) -> Floats:
     """Return the acceleration of the frame C of a base from what an accelerometer on it shows."""
-    turned = as_numbers('rotation', rotation)
-    if turned.shape != (3, 3):
-        raise InvalidInputError(f'rotation: need shape (3, 3), got {turned.shape}')
+    turned = as_shaped('rotation', rotation, (3, 3))
     x, y, _ = as_vector('position [m]', position, 3).tolist()
     force = (turned @ as_vector('specific_force [m/s^2]', specific_force, 3))[:2]
     arm = np.array([x, y])

@@ -211,10 +211,11 @@ def estimate_payload(
     if speeds is None:
         speeds = ObservedSpeeds(dynamics)
     observed = checks.as_one(ObservedSpeeds, 'speeds', speeds, 'ObservedSpeeds')
-    Q = _samples('q', q, 'B', robot.nq)
+    Q = checks.as_shaped('q', q, ('B', robot.nq))
     count = len(Q)
     V, A, efforts = (
-        _samples(name, x, count, robot.nv) for name, x in (('v', v), ('a', a), ('tau', tau))
+        checks.as_shaped(name, x, (count, robot.nv))
+        for name, x in (('v', v), ('a', a), ('tau', tau))
     )
     missing = efforts - np.asarray(dynamics.inverse_dynamics(Q, V, A)).reshape(count, robot.nv)
     if time is None and count and _depends_on_time(observed, Q[0], V[0]):
@@ -232,17 +233,6 @@ def estimate_payload(
         rows.append(Z.T @ payload_regressor(dynamics, frame, row_q, row_v, row_a))
         right.append(Z.T @ lacking)
     return fitted_payload(np.concatenate(rows), np.concatenate(right))
-
-
-def _samples(name: str, x: ArrayLike, count: int | str, size: int) -> Floats:
-    """Return finite numbers of shape (count, size), any number of rows where it is a word."""
-    rows = checks.as_numbers(name, x)
-    length = (len(rows) if rows.ndim else 0) if isinstance(count, str) else count
-    if rows.shape != (length, size):
-        raise InvalidInputError(
-            f'{name}: need a row for each sample, shape ({count}, {size}), got shape {rows.shape}'
-        )
-    return checks.as_finite(name, rows)
 
 
 def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:

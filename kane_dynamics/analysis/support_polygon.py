@@ -12,7 +12,7 @@ import scipy
 
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_names, as_numbers
+from kane_dynamics.robot.checks import as_names, as_shaped
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['SupportPolygon', 'support_polygon']
@@ -136,7 +136,7 @@ def support_polygon(
     4
 
     """
-    rows, plane = _points(points), Plane(normal)
+    rows, plane = as_shaped('points [m]', points, ('k', 3)), Plane(normal)
     n = np.array(plane.normal)
     numbered = [f'point {i}' for i in range(len(rows))]
     called = tuple(as_names('names', numbered if names is None else names))
@@ -178,15 +178,6 @@ def _laid(rows: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
             f' their heights differ by {differ[k]:.6g} m: {_shown(names, rows[k])}'
         )
     return _Laid(rows - heights[..., None] * n, flat, lengths)
-
-
-def _points(points: ArrayLike) -> Floats:
-    rows = as_numbers('points [m]', points)
-    if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
-        raise InvalidInputError(
-            f'points [m]: need finite numbers of shape (k, 3), got shape {rows.shape}'
-        )
-    return np.array(rows, dtype=float)
 
 
 def _shown(names: Sequence[str], points: Floats) -> dict[str, list[float]]:

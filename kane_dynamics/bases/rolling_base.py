@@ -20,6 +20,7 @@ from kane_dynamics.robot.checks import (
     as_number,
     as_numbers,
     as_positive,
+    as_shaped,
     index_of,
 )
 from kane_dynamics.robot.robot import Robot
@@ -123,14 +124,14 @@ class RollingBase:
     ) -> Floats:
         """Return rates in the order of names, all of which a mapping has."""
         if not isinstance(x, Mapping):
-            return finite_rows(what, x, len(names))
+            return as_shaped(what, x, (len(names),), ('B', len(names)))
         values = np.full(len(names), np.nan)
         for name, value in as_mapping(what, x).items():
             values[index_of('joint', name, names)] = as_number(f"{what} of '{name}'", value)
         missing = [name for name, value in zip(names, values, strict=True) if np.isnan(value)]
         if missing:
             raise InvalidInputError(f'{what}: {missing} are missing')
-        return finite_rows(what, values, len(names))
+        return as_finite(what, values)
 
     def _each(self, function: Callable[..., _R], q: ArrayLike | None, *values: Floats) -> _R:
         """Return the result of a function of coordinates (nq,) and of arrays (B, n)."""
@@ -152,11 +153,3 @@ class RollingBase:
             for k, coordinates in enumerate(rows_of_q)
         ]
         return each[0].joined(each)
-
-
-def finite_rows(what: str, x: ArrayLike, size: int) -> Floats:
-    """Return finite numbers of shape (size,) or (B, size)."""
-    array = as_numbers(what, x)
-    if array.ndim not in (1, 2) or array.shape[-1] != size:
-        raise InvalidInputError(f'{what}: need shape ({size},) or (B, {size}), got {array.shape}')
-    return as_finite(what, array)

@@ -16,11 +16,12 @@ from kane_dynamics.bases.kinematics import (
     twist_of,
     wheel_rates_of,
 )
-from kane_dynamics.bases.rolling_base import RollingBase, finite_rows
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_positive, as_vector
+from kane_dynamics.bases.rolling_base import RollingBase
+from kane_dynamics.robot.checks import as_positive, as_shaped, as_vector
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
+
+MOTIONS = ((3,), ('B', 3))  # shapes of one twist, and of many
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class WheeledBase(RollingBase):
 
         """
         turned = self._steered(steering_rates)
-        moved = finite_rows('twist', twist, 3)
+        moved = as_shaped('twist', twist, *MOTIONS)
         joints = (*self.driven, *self.steering)
         result = self._each(
             lambda q_k, nu, s: wheel_rates_of(self._rows.at(q_k), nu, s, joints), q, moved, turned
@@ -172,8 +173,10 @@ class WheeledBase(RollingBase):
             If a shape is wrong or a number is not finite.
 
         """
-        moved = finite_rows('twist', twist, 3)
-        rate = finite_rows('twist_rate', np.zeros(3) if twist_rate is None else twist_rate, 3)
+        moved = as_shaped('twist', twist, *MOTIONS)
+        rate = np.zeros(3)
+        if twist_rate is not None:
+            rate = as_shaped('twist_rate', twist_rate, *MOTIONS)
         return self._each(lambda *motion: steering_angles_of(self._rows, *motion), q, moved, rate)
 
     def consistent_steering(
@@ -260,8 +263,6 @@ class WheeledBase(RollingBase):
 
         """
         coordinates = np.array(self._coordinates(q))
-        new_angles = finite_rows('angles [rad]', angles, len(self.steering))
-        if new_angles.ndim != 1:
-            raise InvalidInputError(f'angles [rad]: need one state, got shape {new_angles.shape}')
+        new_angles = as_shaped('angles [rad]', angles, (len(self.steering),))
         coordinates[self._rows.steering_angles] = new_angles
         return coordinates

@@ -12,9 +12,8 @@ from PIL import ImageOps
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.compiler.compile_robot import compile_robot
 from kane_dynamics.constraints.wheels import differential_drive
-from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.learning.reading import BOUND, States, blank_states, read
-from kane_dynamics.robot.checks import as_finite, as_numbers
+from kane_dynamics.robot.checks import as_shaped
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.rollouts.rollout import rollout
@@ -125,10 +124,7 @@ class ReachTask:
 
 def checked_actions(actions: ArrayLike, shape: tuple[int, ...]) -> Floats:
     """Return actions within -1 and 1; InvalidInputError if they are none of this shape."""
-    numbers = as_numbers('action', actions)
-    if numbers.shape != shape:
-        raise InvalidInputError(f'action: need shape {shape}, got shape {numbers.shape}')
-    return np.clip(as_finite('action', numbers), -1.0, 1.0)
+    return np.clip(as_shaped('action', actions, shape), -1.0, 1.0)
 
 
 @lru_cache(maxsize=1)

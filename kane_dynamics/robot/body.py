@@ -3,7 +3,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -180,15 +180,6 @@ class Frame:
 
     body: int
     pose: Pose
-
-
-def checked_bodies(bodies: Any) -> tuple[Body, ...]:
-    """Return the bodies of a robot."""
-    several = tuple(bodies) if isinstance(bodies, Iterable) else (bodies,)
-    wrong = [body for body in several if not isinstance(body, Body)]
-    if wrong or not isinstance(bodies, Iterable):
-        raise InvalidInputError(f'bodies: need a sequence of Body, got {describe(bodies)}')
-    return several
 
 
 def check_unique(what: str, names: Sequence[str]) -> None:

@@ -39,6 +39,17 @@ def as_finite(name: str, x: Floats) -> Floats:
     return x
 
 
+def as_shaped(name: str, x: Any, *shapes: tuple[int | str, ...]) -> Floats:
+    """Return finite numbers of one of the shapes; a word in a shape stands for any length."""
+    array = as_numbers(name, x)
+    for shape in shapes:
+        pairs = zip(shape, array.shape, strict=False)
+        if len(shape) == array.ndim and all(isinstance(w, str) or w == n for w, n in pairs):
+            return as_finite(name, array)
+    listed = ' or '.join(str(shape).replace("'", '') for shape in shapes)
+    raise InvalidInputError(f'{name}: need shape {listed}, got {array.shape}')
+
+
 def as_count(name: str, x: Any, least: int = 0) -> int:
     """Return `x` as a whole number >= `least`."""
     if type(x) is int and x >= least:

@@ -25,10 +25,9 @@ from kane_dynamics.robot.body import (
     add_content,
     body_table,
     check_unique,
-    checked_bodies,
     parents_of,
 )
-from kane_dynamics.robot.checks import as_numbers, as_vector, index_of
+from kane_dynamics.robot.checks import as_numbers, as_several, as_vector, index_of
 from kane_dynamics.robot.joint_kinds import Free, Planar
 from kane_dynamics.robot.joint_tables import JointIndex, index_tables, joint_arrays
 from kane_dynamics.typing import ArrayLike, Floats
@@ -105,7 +104,7 @@ class Robot:
     effort_limit: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        bodies = checked_bodies(self.bodies)
+        bodies = as_several(Body, 'bodies', self.bodies)
         gravity = as_vector('gravity [m/s^2]', self.gravity, 3)
         check_unique('body', [body.name for body in bodies])
         check_unique('joint', [body.joint.name for body in bodies])

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_names, as_numbers, check_increasing, not_finite
+from kane_dynamics.robot.checks import as_names, as_numbers, as_shaped, check_increasing
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['JointTrajectory', 'Setpoint', 'braking']
@@ -107,7 +107,7 @@ class JointTrajectory:
                 f'times [s]: need shape (n,), at least one, got shape {times.shape}'
             )
         positions = as_numbers('positions', self.positions)
-        columns = positions.shape[1:] if names == UNNAMED else (len(names),)
+        columns = positions.shape[1:2] or ('k',) if names == UNNAMED else (len(names),)
         copies: dict[str, Any] = {'names': names, 'times': times}
         for name in ROWS:
             if getattr(self, name) is not None or name == 'positions':
@@ -213,13 +213,9 @@ def braking(position: ArrayLike, velocity: ArrayLike, duration: float) -> JointT
     return JointTrajectory(UNNAMED, np.array([0.0, duration]), ends, np.array([v, 0.0 * v]))
 
 
-def _rows(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+def _rows(name: str, values: ArrayLike, shape: tuple[int | str, ...]) -> Floats:
     """Return a read-only copy of a field of the points."""
-    rows = np.array(as_numbers(name, values))
-    if rows.ndim != 2 or rows.shape != shape:
-        raise InvalidInputError(f'{name}: need shape {shape}, got {rows.shape}')
-    if not np.isfinite(rows).all():
-        raise InvalidInputError(f'{name} must be finite, got {not_finite(rows)}')
+    rows = np.array(as_shaped(name, values, shape))
     rows.flags.writeable = False
     return rows
 

@@ -75,7 +75,7 @@ def test_setpoint_does_not_depend_on_time():
         (([0.0, 0.0], [[0.0], [1.0]]), 'increase'),
         (([1.0, 0.0], [[0.0], [1.0]]), 'increase'),
         (([0.0, np.inf], [[0.0], [1.0]]), 'finite'),
-        (([0.0, 1.0], [[0.0], [np.nan]]), 'positions must be finite'),
+        (([0.0, 1.0], [[0.0], [np.nan]]), 'positions: need finite numbers'),
         (([0.0, 1.0], [[0.0]]), 'shape'),
         (([0.0, 1.0], [0.0, 1.0]), 'shape'),
         (([0.0, 1.0], [[0.0], [1.0]], [[0.0, 1.0]] * 2), 'velocities: need shape'),

@@ -122,7 +122,7 @@ def _after_reset(env):
 MISTAKES = {
     'no episode has begun': lambda: ReachEnv().step(np.zeros(7)),
     'call reset first': lambda: ReachVectorEnv(2).step(np.zeros((2, 7))),
-    r'need shape \(7,\), got shape \(8,\)': lambda: _after_reset(ReachEnv()).step(np.zeros(8)),
+    r'need shape \(7,\), got \(8,\)': lambda: _after_reset(ReachEnv()).step(np.zeros(8)),
     'finite numbers': lambda: _after_reset(ReachEnv()).step(np.full(7, np.nan)),
     "need real numbers, got str 'left'": lambda: _after_reset(ReachEnv()).step('left'),
     "render_mode.*'human'": lambda: ReachEnv(render_mode='human'),

@@ -133,7 +133,7 @@ def test_a_trajectory_of_years_is_refused(error, rate, monkeypatch):
 
 
 def test_efforts_that_are_no_numbers():
-    with pytest.raises(InvalidInputError, match='efforts must be finite'):
+    with pytest.raises(InvalidInputError, match='efforts: need finite numbers'):
         with_efforts(points('cubic'), lambda t, *motion: np.full(2, np.nan))
 
 

@@ -28,11 +28,11 @@ def test_points_are_copies_that_do_not_change():
         ({'names': ('a',)}, r'positions: need shape \(3, 1\), got \(3, 2\)'),
         ({'times': [0.0, 0.5, 0.5]}, r'must be finite and increase, got 0.5 after 0.5 at \[2\]'),
         ({'times': [-0.1, 0.5, 1.0]}, 'must not be before 0'),
-        ({'positions': ROWS * np.nan}, 'positions must be finite'),
+        ({'positions': ROWS * np.nan}, 'positions: need finite numbers'),
         ({'velocities': ROWS[:2]}, r'velocities: need shape \(3, 2\)'),
         ({'accelerations': ROWS}, 'needs velocities too'),
         ({'efforts': ROWS[:, :1]}, r'efforts: need shape \(3, 2\), got \(3, 1\)'),
-        ({'efforts': ROWS + np.inf}, 'efforts must be finite'),
+        ({'efforts': ROWS + np.inf}, 'efforts: need finite numbers'),
     ],
 )
 def test_what_is_no_trajectory_is_refused(change, message):

@@ -23,7 +23,7 @@ from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfE
 from kane_dynamics.robot.body import Joint, Vector, WheelShape
 from kane_dynamics.robot.checks import as_names, as_vector
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute
-from kane_dynamics.robot.urdf.records import UrdfInertial, UrdfJoint, UrdfLimit, UrdfLink
+from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
 from kane_dynamics.typing import Floats
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
@@ -233,7 +233,8 @@ def link_mass(link: UrdfLink) -> LinkMass:
     """Return the mass properties of a link, zero where it has no ``<inertial>``."""
     if link.inertial is None:
         return LinkMass(Inertia.zero(), np.zeros((3, 3)))
-    tensor = _tensor(link.inertial)
+    ixx, ixy, ixz, iyy, iyz, izz = link.inertial.moments
+    tensor = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     origin = link.inertial.origin.pose()
     try:
         point = Inertia(link.inertial.mass, np.zeros(3), np.zeros((3, 3))).moved(origin)
@@ -248,11 +249,6 @@ def link_mass(link: UrdfLink) -> LinkMass:
         )
     R = origin.rotation_matrix()
     return LinkMass(point, R @ tensor @ R.T)
-
-
-def _tensor(inertial: UrdfInertial) -> Floats:
-    ixx, ixy, ixz, iyy, iyz, izz = inertial.moments
-    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
 
 
 def welded_inertia(name: str, parts: Iterable[tuple[Pose, LinkMass]]) -> Inertia:
