@@ -271,7 +271,10 @@ def test_wrong_arguments():
         (lambda: base.wheel_rates((1, 2, np.nan)), 'twist: need finite numbers'),
         (lambda: base.twist({'w0': 1.0}), 'are missing'),
         (lambda: base.wheel_rates(np.zeros((2, 3)), many), 'batches have different lengths'),
-        (lambda: base.at_angles(np.zeros((2, len(base.steering)))), 'need one state'),
+        (
+            lambda: base.at_angles(np.zeros((2, len(base.steering)))),
+            r'angles .*: need shape \(2,\), got \(2, 2\)',
+        ),
         (lambda: base.wheel_rates((1, 0, 0), (1, 2)), 'q: need shape'),
     ):
         with pytest.raises(InvalidInputError, match=message):
