@@ -122,9 +122,7 @@ class Inertia:
         com.setflags(write=False)
         tensor = 0.5 * (tensor + tensor.T)
         tensor.setflags(write=False)
-        object.__setattr__(self, 'mass', float(mass))
-        object.__setattr__(self, 'com', com)
-        object.__setattr__(self, 'tensor', tensor)
+        vars(self).update(mass=float(mass), com=com, tensor=tensor)
 
     @staticmethod
     def traced(mass: Scalar, com: Sequence[Scalar], tensor: Sequence[Scalar]) -> Inertia:

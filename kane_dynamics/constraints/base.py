@@ -10,7 +10,7 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import count
 from typing import Any, Protocol
 
@@ -78,6 +78,14 @@ class Constraint(Protocol):
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows at a state; q, v and t are numbers or traced."""
+
+
+@dataclass(frozen=True, eq=False)
+class RobotRows:
+    """What constraints have that know their robot: it, and a name for each row."""
+
+    robot: Robot = field(compare=False, repr=False)
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

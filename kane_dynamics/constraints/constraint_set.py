@@ -64,9 +64,8 @@ class ConstraintSet(Sequence[Constraint]):
         several = _several(self.constraints)
         for one in several:
             _check_robot(self.robot, one)
-        object.__setattr__(self, 'constraints', several)
         labels = unique_labels([label for one in several for label in one.labels])
-        object.__setattr__(self, 'labels', labels)
+        vars(self).update(constraints=several, labels=labels)
 
     @classmethod
     def of(cls, robot: Robot, constraints: Sequence[Constraint]) -> ConstraintSet:

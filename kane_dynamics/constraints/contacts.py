@@ -20,7 +20,7 @@ Rows of contacts are those of :math:`\Phi(q) = 0`, :math:`A \dot v = b`. Where a
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import copysign
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ from kane_dynamics.algebra.quaternions import (
     scale,
 )
 from kane_dynamics.algebra.scalars import Scalar, is_traced, sqrt
-from kane_dynamics.constraints.base import Row, projected_columns
+from kane_dynamics.constraints.base import RobotRows, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.checks import as_number, as_vector, describe
@@ -86,8 +86,7 @@ class Plane:
         if not n.any():
             raise InvalidInputError(f'normal: need a direction, got {n}')
         x, y, z = (n / np.linalg.norm(n)).tolist()
-        object.__setattr__(self, 'normal', (x, y, z))
-        object.__setattr__(self, 'offset', as_number('offset [m]', self.offset))
+        vars(self).update(normal=(x, y, z), offset=as_number('offset [m]', self.offset))
 
     def directions(self) -> Floats:
         """
@@ -164,11 +163,9 @@ def moving_point(robot: Robot, link: str, point: ArrayLike) -> Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class PointRows:
+class PointRows(RobotRows):
     """Speeds of a point of a link along directions of the world, or its distance from a plane."""
 
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     frames: tuple[Frame]
     directions: tuple[Vector, ...]
     offset: float | None = None  # of the plane

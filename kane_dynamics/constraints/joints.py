@@ -2,13 +2,13 @@
 """Constraints on joint coordinates alone: locks, couplings, limits (linear)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.constraints.base import Row, gathered
+from kane_dynamics.constraints.base import RobotRows, Row, gathered
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.checks import as_choice, as_number
 from kane_dynamics.robot.robot import Robot
@@ -33,11 +33,9 @@ class JointRow:
 
 
 @dataclass(frozen=True)
-class JointRows:
+class JointRows(RobotRows):
     """Linear rows in joint coordinates. Built by `lock`, `coupling` and `joint_limit`."""
 
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     linear: tuple[JointRow, ...]
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:

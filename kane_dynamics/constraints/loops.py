@@ -16,7 +16,7 @@ origin p of b in a and an axis n, turned to :math:`m = r n r^*`, joints have
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate
 from kane_dynamics.algebra.scalars import Scalar, unit_axis, where
-from kane_dynamics.constraints.base import Projection, Row, projected_columns
+from kane_dynamics.constraints.base import Projection, RobotRows, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.body import Vector
 from kane_dynamics.robot.canonical_frames import beside
@@ -42,11 +42,9 @@ _JOINTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class LoopClosure:
+class LoopClosure(RobotRows):
     """Rows that hold frame b on frame a. Built by `loop_closure`."""
 
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     frames: tuple[Frame, Frame]  # b and a
     joint: str
     axis: Vector | None = None

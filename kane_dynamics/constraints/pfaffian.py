@@ -9,13 +9,13 @@ Holonomic rows are differentiated twice. With :math:`\dot q = N(q) v`,
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
-from kane_dynamics.constraints.base import Row, unique_labels
+from kane_dynamics.constraints.base import RobotRows, Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
     check_shapes,
@@ -44,13 +44,11 @@ class _UntraceableError(ConstraintError):
 
 
 @dataclass(frozen=True, eq=False)
-class DifferencedRows:
+class DifferencedRows(RobotRows):
     """Rows A(q, t) v = b(q, t) of functions that cannot be traced. Built by `pfaffian`."""
 
     exact: ClassVar[bool] = False
     """b is a central difference of order 8, good to about 1e-11 |v|^2."""
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     matrix: PfaffianFunction
     right_side: PfaffianFunction
 

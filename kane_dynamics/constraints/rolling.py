@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import cos, sin
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ import numpy as np
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar, unit_axis
-from kane_dynamics.constraints.base import Row
+from kane_dynamics.constraints.base import RobotRows, Row
 from kane_dynamics.constraints.contacts import (
     GROUND,
     LEAN_LIMIT,
@@ -64,11 +64,9 @@ class Touch:
 
 
 @dataclass(frozen=True, eq=False)
-class RollingWheel:
+class RollingWheel(RobotRows):
     """Rolling without slipping of a wheel or a ball."""
 
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     wheel: Frame
     axis: Vector | None
     radius: float

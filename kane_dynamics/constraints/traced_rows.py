@@ -16,13 +16,13 @@ Speeds x that keep :math:`A x = b_0` while the robot moves at other speeds v cha
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
-from kane_dynamics.constraints.base import ConstraintRows, Row, unique_labels
+from kane_dynamics.constraints.base import ConstraintRows, RobotRows, Row, unique_labels
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.checks import as_function, as_text
 from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
@@ -61,13 +61,11 @@ def state_symbols(robot: Robot) -> State:
 
 
 @dataclass(frozen=True, eq=False)
-class TracedRows:
+class TracedRows(RobotRows):
     """Rows traced once. Built by `pfaffian`, `holonomic`, `nonlinear` and `acceleration_form`."""
 
     exact: ClassVar[bool] = True
     """b is differentiated by the rules of calculus."""
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     function: Any
     columns: tuple[tuple[int, ...], ...]
     integrated: bool = False

@@ -9,7 +9,7 @@ import numpy as np
 
 from kane_dynamics.algebra.quaternions import pure, rotate
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
-from kane_dynamics.constraints.base import Row
+from kane_dynamics.constraints.base import RobotRows, Row
 from kane_dynamics.constraints.contacts import (
     GROUND,
     STILL,
@@ -32,11 +32,9 @@ from kane_dynamics.typing import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)
-class KnifeEdge:
+class KnifeEdge(RobotRows):
     """No velocity across an edge, in a plane. Built by `knife_edge`."""
 
-    robot: Robot = field(compare=False, repr=False)
-    labels: tuple[str, ...]
     frames: tuple[Frame]
     heading: Vector
     plane: Plane

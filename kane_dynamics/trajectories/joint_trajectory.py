@@ -116,14 +116,12 @@ class JointTrajectory:
         if times[0] < 0.0 and names != UNNAMED:
             raise InvalidInputError(f'times [s] must not be before 0, got {times[0]:g}')
         times.flags.writeable = False
-        for name, value in copies.items():
-            object.__setattr__(self, name, value)
         splines = list[BPoly]()
         if len(times) > 1:
             derivatives = [copies[name] for name in ROWS[:3] if name in copies]
             spline = BPoly(_bernstein(times, derivatives), times, extrapolate=False)
             splines = [spline, spline.derivative(), spline.derivative(2)]
-        object.__setattr__(self, '_splines', tuple(splines))
+        vars(self).update(copies, _splines=tuple(splines))
 
     @property
     def start(self) -> float:
