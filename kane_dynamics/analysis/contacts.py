@@ -141,19 +141,9 @@ def contact_wrench(
     True
 
     """
-    J, r = (
-        checks.as_numbers('jacobian', jacobian),
-        checks.as_numbers('efforts [N m or N]', efforts),
-    )
-    S = checks.as_numbers('covariance', covariance)
-    n = len(r) if r.ndim == 1 else 0
-    if J.shape != (6, n) or S.shape != (n, n):
-        raise InvalidInputError(
-            'jacobian, efforts and covariance: need shapes (6, n), (n,), (n, n), got '
-            f'{J.shape}, {r.shape}, {S.shape}'
-        )
-    for name, x in (('jacobian', J), ('efforts [N m or N]', r), ('covariance', S)):
-        checks.as_finite(name, x)
+    r = checks.as_shaped('efforts [N m or N]', efforts, ('n',))
+    J = checks.as_shaped('jacobian', jacobian, (6, len(r)))
+    S = checks.as_shaped('covariance', covariance, (len(r), len(r)))
     try:
         root = np.linalg.cholesky(S)
     except np.linalg.LinAlgError as error:

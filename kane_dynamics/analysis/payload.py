@@ -37,13 +37,9 @@ def smoothed(
     times: ArrayLike, samples: ArrayLike, spacing: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return times in the middle of pieces of a spline, and its values and derivatives there."""
-    t, x = checks.as_numbers('times [s]', times), checks.as_numbers('samples', samples)
-    if t.ndim != 1 or x.shape[:1] != t.shape or x.ndim != 2:
-        raise InvalidInputError(
-            f'times and samples: need shapes (B,) and (B, n), got {t.shape} and {x.shape}'
-        )
+    t = checks.as_shaped('times [s]', times, ('B',))
+    x = checks.as_shaped('samples', samples, (len(t), 'n'))
     checks.check_increasing('times [s]', t)
-    checks.as_finite('samples', x)
     lasts = float(t[-1] - t[0]) if len(t) else 0.0
     pieces = int(lasts / checks.as_positive('spacing [s]', spacing))
     if pieces < 3:

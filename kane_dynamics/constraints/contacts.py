@@ -41,7 +41,7 @@ from kane_dynamics.algebra.scalars import Scalar, is_traced, sqrt
 from kane_dynamics.constraints.base import RobotRows, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.robot.body import Vector
-from kane_dynamics.robot.checks import as_number, as_vector, describe
+from kane_dynamics.robot.checks import as_number, as_one, as_vector
 from kane_dynamics.robot.motion import FrameMotion, frame_motion
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_robot
@@ -109,14 +109,13 @@ GROUND = Plane()
 
 def checked_plane(robot: Robot, plane: Any) -> Plane:
     """Return a plane on which a robot can move."""
-    if not isinstance(plane, Plane):
-        raise InvalidInputError(f'plane: need a kane_dynamics.Plane, got {describe(plane)}')
-    if robot.base == 'planar' and abs(plane.normal[2] - 1.0) > _ROUNDOFF:
+    checked = as_one(Plane, 'plane', plane, 'a kane_dynamics.Plane')
+    if robot.base == 'planar' and abs(checked.normal[2] - 1.0) > _ROUNDOFF:
         raise ConstraintError(
             f'plane: a planar base moves in z = 0, got normal {plane.normal}; a slope is '
             'another direction of gravity (set_gravity), or takes a floating base'
         )
-    return plane
+    return checked
 
 
 class Direction(NamedTuple):

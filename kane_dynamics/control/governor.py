@@ -233,12 +233,7 @@ class Governor:
             )
         result = []
         for name, x, size in zip('qva', states, (robot.nq, robot.nv, robot.nv), strict=True):
-            rows, shape = np.array(checks.as_numbers(f'plan: {name}', x)), (MOMENTS, size)
-            if rows.shape != shape or not np.isfinite(rows).all():
-                raise InvalidInputError(
-                    f'plan: {name}: need finite numbers of shape {shape}, got {checks.describe(x)}'
-                )
-            result.append(rows)
+            result.append(np.array(checks.as_shaped(f'plan: {name}', x, (MOMENTS, size))))
         result[0][:, self._stays] = q[self._stays]
         return result[0], result[1], result[2]
 

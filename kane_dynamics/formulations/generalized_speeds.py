@@ -20,8 +20,8 @@ from kane_dynamics.robot.checks import (
     as_function,
     as_names,
     as_number,
+    as_one,
     as_vector,
-    describe,
     not_finite,
 )
 from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
@@ -181,17 +181,14 @@ class GeneralizedSpeeds:
 
 def checked_generalized_speeds(speeds: Any, robot: Robot) -> GeneralizedSpeeds:
     """Return the generalized speeds."""
-    if not isinstance(speeds, GeneralizedSpeeds):
+    needed = 'what generalized_speeds or generalized_speeds_from_definition returns'
+    checked = as_one(GeneralizedSpeeds, 'speeds', speeds, needed)
+    if checked.robot.velocity_names != robot.velocity_names:
         raise InvalidInputError(
-            'speeds: need what generalized_speeds or generalized_speeds_from_definition returns, '
-            f'got {describe(speeds)}'
-        )
-    if speeds.robot.velocity_names != robot.velocity_names:
-        raise InvalidInputError(
-            f'speeds: these are of a robot with {list(speeds.robot.velocity_names)}, here are '
+            f'speeds: these are of a robot with {list(checked.robot.velocity_names)}, here are '
             f'{list(robot.velocity_names)}'
         )
-    return speeds
+    return checked
 
 
 def generalized_speeds(

@@ -49,7 +49,7 @@ def test_what_joints_do_not_feel_is_unknown():
 
 def test_wrenches_of_wrong_shapes_are_refused():
     J = np.ones((6, 2))
-    with pytest.raises(InvalidInputError, match=r'need shapes \(6, n\)'):
+    with pytest.raises(InvalidInputError, match=r'jacobian: need shape \(6, 2\), got \(2, 6\)'):
         contact_wrench(J.T, (1.0, 2.0), np.eye(2))
     with pytest.raises(InvalidInputError, match='positive definite'):
         contact_wrench(J, (1.0, 2.0), np.zeros((2, 2)))

@@ -37,7 +37,7 @@ def test_noise_is_averaged():
 @pytest.mark.parametrize(
     ('times', 'samples', 'spacing', 'said'),
     [
-        (TIMES, np.zeros(200), 0.1, 'need shapes'),
+        (TIMES, np.zeros(200), 0.1, r'samples: need shape \(200, n\), got \(200,\)'),
         (TIMES[::-1], np.zeros((200, 1)), 0.1, r'times \[s\] must be finite and increase'),
         (TIMES, np.full((200, 1), np.nan), 0.1, 'samples: need finite numbers'),
         (TIMES, np.zeros((200, 1)), 0.5, 'need samples over 1.5 s'),
