@@ -6,8 +6,6 @@ Motion under constraints: a row of the table and a method each.
    A v = b_0, \quad A \dot v = b
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -28,12 +26,14 @@ GAUSS = 'gauss'
 _STATE = 'q v tau time'
 
 
-def _acceleration(d: ConstrainedMotion, *state: Any) -> Floats:
-    return d.motion_at(*state).acceleration
+def _acceleration(d: Any, *state: Any) -> Floats:
+    motion: Motion = d.motion_at(*state)
+    return motion.acceleration
 
 
-def _multipliers(d: ConstrainedMotion, *state: Any) -> Floats:
-    return d.motion_at(*state).multipliers
+def _multipliers(d: Any, *state: Any) -> Floats:
+    motion: Motion = d.motion_at(*state)
+    return motion.multipliers
 
 
 class ConstrainedMotion(DynamicsBase):

@@ -40,7 +40,7 @@ from kane_dynamics.events.named_constraints import (
 from kane_dynamics.events.transition import Instant, Setting, Transition
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.simulation.step_checks import check_damping, is_slow
+from kane_dynamics.simulation.step_checks import check_damping
 from kane_dynamics.typing import Floats
 
 MOST_EVENTS = 1000  # in a step; then nothing rebounds any more
@@ -168,9 +168,7 @@ class HybridMotion:
 
     def start(self, parts: Mapping[str, NamedConstraint], state: State) -> None:
         """Begin at a state with some parts; speeds jump onto the constraints."""
-        robot = self.setting.dynamics.robot
-        self.efforts, self.events = np.zeros(robot.nv), list[Event]()
-        self._slow = is_slow(robot, INTEGRATOR, state.q, state.t, self._step)
+        self.efforts, self.events = np.zeros_like(state.v), list[Event]()
         self._checked = set[tuple[str, ...]]()
         self._enter(self._next(parts, state))
 
@@ -252,7 +250,7 @@ class HybridMotion:
     def _enter(self, new: Transition) -> None:
         """Begin a mode."""
         mode = self.subsets.compiled_mode(new.mode, new.directions)
-        if not self._slow and new.mode.labels not in self._checked:  # each set once
+        if new.mode.labels not in self._checked:  # each set once
             robot, (q, _, t) = self.setting.dynamics.robot, new.state
             held = ConstraintSet(robot, new.mode.held)
             check_damping(robot, held, INTEGRATOR, q, t, self._step)

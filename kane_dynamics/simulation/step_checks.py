@@ -191,14 +191,6 @@ def fastest_decay(
     return float(rates[0]), robot.velocity_names[int(np.argmax(losses))]
 
 
-def is_slow(robot: Robot, integrator: str, q: Floats, t: float, h: float) -> bool:
-    """Return whether steps of h [s] follow the damping under any constraints."""
-    limit = STABLE.get(integrator)
-    if limit is None or not robot.damping.any():
-        return True
-    return 2.0 * fastest_decay(robot, ConstraintSet(robot), q, t)[0] * abs(h) <= limit
-
-
 def check_damping(
     robot: Robot, constraints: ConstraintSet, integrator: str, q: Floats, t: float, h: float
 ) -> None:
