@@ -7,7 +7,7 @@ Motion under constraints: a row of the table and a method each.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,9 @@ GAUSS = 'gauss'
 _STATE = 'q v tau time'
 
 
-def _acceleration(d: Any, *state: Any) -> Floats:
-    motion: Motion = d.motion_at(*state)
-    return motion.acceleration
-
-
-def _multipliers(d: Any, *state: Any) -> Floats:
-    motion: Motion = d.motion_at(*state)
-    return motion.multipliers
+def _of_motion(name: str) -> Callable[..., Any]:
+    """Return the formula of one part of the motion."""
+    return lambda d, *state: getattr(d.motion_at(*state), name)
 
 
 class ConstrainedMotion(DynamicsBase):
@@ -43,7 +38,9 @@ class ConstrainedMotion(DynamicsBase):
         super().__init__(*parts)
         self._start = np.zeros(1)
 
-    @function(_STATE, 'nv', RATE, _acceleration, '', AT_START, kernel='forward_dynamics')
+    @function(
+        _STATE, 'nv', RATE, _of_motion('acceleration'), '', AT_START, kernel='forward_dynamics'
+    )
     def acceleration(
         self,
         q: ArrayLike,
@@ -124,7 +121,7 @@ class ConstrainedMotion(DynamicsBase):
     def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
         """Return the motion at one state of finite numbers, by a method and generalized speeds."""
 
-    @function(_STATE, 'rows', 'N', _multipliers)
+    @function(_STATE, 'rows', 'N', _of_motion('multipliers'))
     def multipliers(
         self,
         q: ArrayLike,
