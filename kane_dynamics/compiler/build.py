@@ -21,11 +21,9 @@ from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
 from kane_dynamics.compiler.graphs.subsets import SwitchedTracer
 from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, METHOD_GRAPHS, Tracer
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall
-from kane_dynamics.compiler.llvm.module import Spec
-from kane_dynamics.compiler.llvm.native import Processor, kernel_ir, start_compiling, vector_lanes
-from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import LlvmCall, Processor, start_compiling, vector_lanes
 from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.recipe import (
     Kernels,

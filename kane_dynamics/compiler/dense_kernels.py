@@ -23,10 +23,8 @@ from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
-from kane_dynamics.compiler.llvm.module import Spec
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, RoutineSpec, Spec
 from kane_dynamics.compiler.llvm.routine import Constants
-from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.recipe import solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar

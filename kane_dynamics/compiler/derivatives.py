@@ -25,8 +25,7 @@ from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import BodyGroup
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.loop_spec import GroupCode, LoopSpec, TreePass
+from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, KernelSpec, LoopSpec, TreePass
 from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.typing import Floats
 

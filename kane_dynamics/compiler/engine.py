@@ -13,7 +13,8 @@ from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.compiler.build import STEPS, step_name
 from kane_dynamics.compiler.kernel_set import KernelSet
-from kane_dynamics.compiler.llvm.native import Linker, NativeModule, make_entry
+from kane_dynamics.compiler.llvm.entry import make_entry
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Kernels
 from kane_dynamics.compiler.steps.time_loops import one_step

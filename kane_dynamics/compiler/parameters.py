@@ -96,7 +96,7 @@ def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
         rcond = where(numbers[k] >= 0.0, rcond, 0.0)
     inputs = [ca.vertcat(*gravity), ca.vertcat(*numbers)]
     function = ca.Function('load', inputs, [ca.densify(values), rcond])
-    return KernelSpec('load', function, (GRAVITY, len(numbers)), ((values.numel(),),))
+    return KernelSpec('load', (GRAVITY, len(numbers)), ((values.numel(),),), function)
 
 
 class Parameters(GravityAndPayloads):

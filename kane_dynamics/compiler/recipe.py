@@ -14,8 +14,9 @@ import numpy as np
 from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.llvm.entry import OBJECT_HEADER
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.native import OBJECT_HEADER, processor
+from kane_dynamics.compiler.llvm.native import processor
 from kane_dynamics.compiler.steps.step_program import Law
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet

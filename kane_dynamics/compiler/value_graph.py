@@ -3,7 +3,7 @@
 Expression graphs as lists of values that are each computed once (static single assignment).
 
 The instructions of a CasADi function reuse their places; here each value has a number of its own,
-so that operations can be put on levels (`llvm.loop_spec`) or in an order that keeps few of them
+so that operations can be put on levels (`llvm.kernel_spec`) or in an order that keeps few of them
 alive. A thread of a graphics card has at most 255 registers, vector lanes have 32 (AVX-512) or 16;
 what does not fit is spilled to memory. An order is sought among depth-first walks from the
 results, which differ in the result they begin with and in the operand they enter first; the one

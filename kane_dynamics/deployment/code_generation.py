@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from kane_dynamics.compiler.llvm.module import Spec
+from kane_dynamics.compiler.llvm.kernel_spec import Spec
 from kane_dynamics.compiler.llvm.native import Processor, processor
 from kane_dynamics.deployment.functions import FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError

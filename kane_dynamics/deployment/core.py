@@ -17,8 +17,8 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.build import FORWARD, Progress, compile_modules, silent
 from kane_dynamics.compiler.dense_kernels import OUTSIDE
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT
-from kane_dynamics.compiler.llvm.module import Spec, core_text
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, Spec
+from kane_dynamics.compiler.llvm.module import core_text
 from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Recipe, solved_by_loops

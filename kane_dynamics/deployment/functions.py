@@ -102,7 +102,7 @@ def motor_efforts(
     function = ca.Function('motor_efforts', [q, v, a, t, *more], [*parts, rcond])
     shapes = tuple((part.numel(),) for part in parts)
     sizes = tuple(x.numel() for x in (q, v, a, t))
-    return KernelSpec('motor_efforts', function, sizes, shapes, whole.parameters)
+    return KernelSpec('motor_efforts', sizes, shapes, function, whole.parameters)
 
 
 def makers(

@@ -23,7 +23,8 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 from studies.speed.timing import Contender, Effort, race
 
 _INPUTS = ('q', 'v', 'a')
@@ -85,7 +86,7 @@ def sum_of_inputs(size: int) -> KernelSpec:
     """Return q + v + a: what is left is the cost of the call."""
     q, v, a = (ca.SX.sym(name, size) for name in _INPUTS)
     function = ca.Function('total', [q, v, a], [q + v + a, ca.SX(1.0)])
-    return KernelSpec('total', function, (size,) * 3, ((size,),))
+    return KernelSpec('total', (size,) * 3, ((size,),), function)
 
 
 def main() -> None:

@@ -13,7 +13,8 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.kernel_set import graph_of
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 
 @dataclass(frozen=True)

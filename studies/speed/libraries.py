@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.core import Plan, c_compiler, write_core
 from kane_dynamics.deployment.functions import makers

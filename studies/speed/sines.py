@@ -17,7 +17,8 @@ from rich.table import Table
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 RANGES = (np.pi / 4, 10.0, 1e3, 1e6, 1e9, 1e12)  # largest |angle| [rad]
 SAMPLES = 20_000
@@ -28,7 +29,7 @@ def sine_and_cosine() -> Kernel:
     """Return x -> (sin x, cos x) as kernels compute them."""
     x = ca.SX.sym('x')
     function = ca.Function('pair', [x], [ca.vertcat(ca.sin(x), ca.cos(x)), ca.SX(1.0)])
-    spec = KernelSpec('pair', function, (1,), ((2,),))
+    spec = KernelSpec('pair', (1,), ((2,),), function)
     cached = CachedKernel(compile_object(kernel_ir(spec)), (1,), ((2,),), 0)
     return Kernel('pair', cached, ('x',), lambda x: np.nan, Linker())
 

@@ -13,9 +13,9 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.compiler import generic
 from kane_dynamics.compiler.engine import CompiledEngine
+from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.routine_spec import routine_parts
 from kane_dynamics.exceptions import InconsistentConstraintsError, PerformanceWarning
 from studies.singular import n_four_bar
 

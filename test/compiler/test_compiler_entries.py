@@ -14,7 +14,7 @@ from kernel_cases import AGREEMENT, DEAD_CENTRE, FUNCTIONS, compiled_value, erro
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.llvm import native
+from kane_dynamics.compiler.llvm import entry
 from kane_dynamics.exceptions import InconsistentConstraintsError, InvalidInputError
 
 CALLS = 100_000
@@ -369,7 +369,7 @@ def test_calls_from_several_threads(pair, rng):
 
 @fast_way_in
 def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
-    monkeypatch.setattr(native, 'entries_supported', lambda: False)
+    monkeypatch.setattr(entry, 'entries_supported', lambda: False)
     _, inputs, _ = arm
     fast = arm[0]
     plain = kd.compile(fast.robot, cache=False)
@@ -382,7 +382,7 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
 
 @fast_way_in
 def test_this_interpreter_has_the_fast_way_in(arm):
-    assert native.entries_supported()
+    assert entry.entries_supported()
     assert type(arm[0].inverse_dynamics) is type(len)
     assert arm[0].inverse_dynamics.__name__ == 'inverse_dynamics'
 

@@ -16,7 +16,7 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import native
+from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
 BY_REFERENCE = 7.0
@@ -26,9 +26,9 @@ BY_REFERENCE = 7.0
 def doubtful(request):
     """Return a kernel of x that gives 2 x, and the root of x as its health; and its type."""
     x = ca.SX.sym('x')
-    spec = KernelSpec('doubtful', ca.Function('f', [x], [2.0 * x, ca.sqrt(x)]), (1,), ((1,),))
+    spec = KernelSpec('doubtful', (1,), ((1,),), ca.Function('f', [x], [2.0 * x, ca.sqrt(x)]))
     single = spec if request.param == 'float32' else None
-    code = native.compile_object(native.kernel_ir(spec, single))
+    code = native.compile_object(module.kernel_ir(spec, single))
     cached = CachedKernel(code, (1,), ((1,),), 2, single=single is not None)
     asked = [BY_REFERENCE]
     kernel = Kernel(

@@ -19,8 +19,8 @@ import kane_dynamics as kd
 from kane_dynamics.compiler import batches
 from kane_dynamics.compiler import engine as engine_module
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.llvm_calls import in_llvm
+from kane_dynamics.compiler.llvm import module, native
+from kane_dynamics.compiler.llvm.native import in_llvm
 
 STRESS = Path(__file__).parents[1] / 'stress' / 'interrupted_batches.py'
 needs_alarms = pytest.mark.skipif(not hasattr(signal, 'setitimer'), reason='no interval timers')
@@ -237,7 +237,7 @@ def test_compiling_after_an_interrupted_compilation(alarms, pair):
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='no fork on this system')
 def test_a_fork_while_another_thread_is_inside_llvm():
     # regression: the child found llvmlite's lock taken by a thread that does not exist there
-    ir = native.kernel_ir(Tracer(kd.serial_chain(3), (), ()).forward_dynamics())
+    ir = module.kernel_ir(Tracer(kd.serial_chain(3), (), ()).forward_dynamics())
     inside = threading.Event()
 
     def work():

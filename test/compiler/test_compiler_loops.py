@@ -13,8 +13,8 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import body_groups
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.loop_spec import levels_of
+from kane_dynamics.compiler.llvm import module, native
+from kane_dynamics.compiler.llvm.kernel_spec import levels_of
 from kane_dynamics.exceptions import InvalidInputError
 
 INPUTS = {
@@ -54,7 +54,7 @@ def tree(request, tmp_path_factory):
 def kernel_of(robot, name):
     """Return one kernel of a robot as a loop, without the others."""
     spec = getattr(LoopTracer(robot, ()), name)()
-    code = native.compile_object(native.kernel_ir(spec))
+    code = native.compile_object(module.kernel_ir(spec))
     cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, spec.operations)
     gravity = np.array(robot.gravity)
 

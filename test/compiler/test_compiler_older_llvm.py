@@ -16,7 +16,7 @@ from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import native
+from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 
 # what LLVM 14 has no instructions for; arcs need |x| <= 1
@@ -61,7 +61,7 @@ def test_loops_over_bodies(older, robot, rng):
         (made.potential_energy, kd.potential_energy, (q,)),
     ):
         loop = spec_of()
-        code = native.compile_object(native.kernel_ir(loop))
+        code = native.compile_object(module.kernel_ir(loop))
         cached = CachedKernel(code, loop.input_sizes, loop.output_shapes, 0)
         names, gravity = 'qva'[: len(inputs)], np.array(robot.gravity)
         call = Kernel(loop.name, cached, names, np.nan, native.Linker(), gravity).call
@@ -77,7 +77,7 @@ def test_functions_without_an_instruction(older, states):
     values = [getattr(ca, name)(x) for name in FUNCTIONS]
     values += [ca.atan2(x, y), ca.fmin(x, y), ca.fmax(x, y)]
     made = spec('made', [[x], [y]], [column(values)], [(len(values),)])
-    code = native.compile_object(native.kernel_ir(made))
+    code = native.compile_object(module.kernel_ir(made))
     cached = CachedKernel(code, made.input_sizes, made.output_shapes, 0)
     call = Kernel('made', cached, 'xy', lambda *inputs: np.nan, native.Linker()).call
     a, b = np.random.default_rng(3).uniform(-0.99, 0.99, size=(2, states, 1))
@@ -99,7 +99,7 @@ def test_functions_without_an_instruction(older, states):
 def test_no_pointer_is_without_a_type(pair):
     x, y = symbols('x', 2)
     made = spec('made', [[x, y]], [column([ca.tan(x) + ca.fmax(x, y)])], [(1,)])
-    text = for_older_llvm(native.kernel_ir(made))
+    text = for_older_llvm(module.kernel_ir(made))
     assert re.search(r'\bptr\b', text) is None
     assert '@llvm.tan' not in text
     assert '@llvm.maximum' not in text

@@ -10,12 +10,12 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.llvm_calls import in_llvm
-from kane_dynamics.compiler.llvm.module import module_text
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import in_llvm
 
 CORTEX_A72 = native.Processor('aarch64-unknown-linux-gnu', 'cortex-a72', '')
 EM_AARCH64 = 183
-LANES, OBJECT_HEADER = 2, 16  # doubles in a register of NEON; a Python object on 64 bits
+LANES = 2  # doubles in a register of NEON
 
 
 def symbols_of(code):
@@ -44,7 +44,7 @@ def test_code_for_aarch64(name):
     in_llvm(llvm.initialize_all_asmprinters)
     robot = kd.serial_chain(3)
     graph = graph_of(name)(Tracer(robot, (), (robot.bodies[-1].name,)))
-    text = module_text(graph, LANES, OBJECT_HEADER)
+    text = kernel_ir(graph, lanes=LANES)
     code = in_llvm(native._compiled, text, CORTEX_A72)
     machine, defined, undefined = symbols_of(code)
     assert machine == EM_AARCH64

@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.derivatives import of_forward_dynamics, of_inverse_dynamics
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.llvm import llvm_calls
+from kane_dynamics.compiler.llvm import native
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, SingularMassMatrixError
 from kane_dynamics.robot.sample_robots import random_inertia
 
@@ -228,7 +228,7 @@ def test_nothing_is_compiled_and_no_memory_is_kept(monkeypatch):
     def refuse(*arguments):
         raise AssertionError('LLVM was called')
 
-    monkeypatch.setattr(llvm_calls.LlvmCall, '__init__', refuse)
+    monkeypatch.setattr(native.LlvmCall, '__init__', refuse)
     q, v, a = case.state(np.random.default_rng(0))
     vector, out = np.array([0.0, 0.0, -9.81]), np.empty(robot.nv)
 

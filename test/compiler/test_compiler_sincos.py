@@ -10,7 +10,8 @@ from numpy.testing import assert_array_equal
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and
 # near pi/4 the slope of the function in ulps, add less than half of one.
@@ -42,7 +43,7 @@ def wave():
     """Return a compiled function x -> (sin x, cos x)."""
     x = ca.SX.sym('x')
     function = ca.Function('wave', [x], [ca.vertcat(ca.sin(x), ca.cos(x)), ca.SX(1.0)])
-    code = compile_object(kernel_ir(KernelSpec('wave', function, (1,), ((2,),))))
+    code = compile_object(kernel_ir(KernelSpec('wave', (1,), ((2,),), function)))
     return Kernel('wave', CachedKernel(code, (1,), ((2,),), 2), ('x',), None, Linker()).call
 
 
@@ -54,7 +55,7 @@ def shifted():
     cosines = [ca.cos(3.0 * x - ahead) for ahead in AHEAD]
     function = ca.Function('shifted', [x], [ca.vertcat(*sines, *cosines), ca.SX(1.0)])
     shape = (2 * len(AHEAD),)
-    code = compile_object(kernel_ir(KernelSpec('shifted', function, (1,), (shape,))))
+    code = compile_object(kernel_ir(KernelSpec('shifted', (1,), (shape,), function)))
     return Kernel('shifted', CachedKernel(code, (1,), (shape,), 2), ('x',), None, Linker()).call
 
 
@@ -106,7 +107,7 @@ def test_a_constant_is_added_after_the_reduction(size, shifted):
 def test_large_states_go_to_the_reference(wave):
     x = ca.SX.sym('x')
     function = ca.Function('large', [x], [ca.sin(x), ca.SX(1.0)])
-    code = compile_object(kernel_ir(KernelSpec('large', function, (1,), ((),))))
+    code = compile_object(kernel_ir(KernelSpec('large', (1,), ((),), function)))
     kernel = Kernel(
         'large', CachedKernel(code, (1,), ((),), 2), ('x',), lambda x: np.sin(x[0]), Linker()
     )

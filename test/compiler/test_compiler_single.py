@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler import batches
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import native
+from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_SINGLE_INPUT, KernelSpec
 from kane_dynamics.exceptions import InvalidInputError
 
@@ -251,8 +251,8 @@ def single(name, value):
     x = ca.SX.sym('x')
     function = ca.Function(name, [x], [value(x), ca.SX(1.0)])
     shape = (function.numel_out(0),)
-    spec = KernelSpec(name, function, (1,), (shape,))
-    code = native.compile_object(native.kernel_ir(spec, spec))
+    spec = KernelSpec(name, (1,), (shape,), function)
+    code = native.compile_object(module.kernel_ir(spec, spec))
     cached = CachedKernel(code, (1,), (shape,), 2, single=True)
     return Kernel(name, cached, ('x',), None, native.Linker(), in_single=True).call
 

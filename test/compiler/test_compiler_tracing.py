@@ -19,7 +19,8 @@ from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec, sym
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 from kane_dynamics.compiler.steps.step_program import Recorder, record_step
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import UnsupportedOperationError
@@ -236,4 +237,4 @@ def test_sparse_and_dense_outputs_stand_where_they_belong():
 
 def test_sizes_of_outputs():
     function = ca.Function('f', [X], [X, ca.SX(1.0)])
-    assert KernelSpec('f', function, (1,), ((), (3, 4), (0, 7))).output_sizes == (1, 12, 0)
+    assert KernelSpec('f', (1,), ((), (3, 4), (0, 7)), function).output_sizes == (1, 12, 0)

@@ -9,7 +9,8 @@ allocator is machine code, because numpy calls it where no Python code may run (
 import ctypes
 from functools import cache
 
-from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object, numpy_api
+from kane_dynamics.compiler.llvm.entry import numpy_api
+from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 
 SET_HANDLER_INDEX = 304  # PyDataMem_SetHandler in numpy's C API table, fixed by its ABI
 PAGE = 4096

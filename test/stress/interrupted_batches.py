@@ -27,7 +27,8 @@ from kane_dynamics.compiler.build import shape_of
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm.native import Linker, compile_object, kernel_ir
+from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 STATES = 20_000  # some milliseconds of work; the last part is not a whole number of vectors
 JOINTS = 6

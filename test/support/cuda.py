@@ -61,7 +61,7 @@ def kernel(made_of, graph, precision, *choices):
 def function_spec(x, results):
     """Return what is compiled of an expression in one vector."""
     function = ca.Function('function', [x, ca.SX(0, 1)], [ca.densify(results), ca.SX(1.0)])
-    return KernelSpec('function', function, (x.numel(),), ((results.numel(),),))
+    return KernelSpec('function', (x.numel(),), ((results.numel(),),), function)
 
 
 def function_kernel(x, results, precision):

@@ -11,8 +11,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from kane_dynamics.compiler.cuda.kernel_ir import THREADS
-from kane_dynamics.compiler.llvm.llvm_calls import in_llvm
-from kane_dynamics.compiler.llvm.native import IS_OLDER, optimize
+from kane_dynamics.compiler.llvm.native import IS_OLDER, in_llvm, optimize
 from kane_dynamics.exceptions import DeviceError
 
 INSTALL = "pip install 'kane_dynamics[cuda]'"

@@ -34,7 +34,7 @@ from kane_dynamics.compiler.graphs.body_groups import (
     own_symbols,
 )
 from kane_dynamics.compiler.graphs.traced_state import symbols
-from kane_dynamics.compiler.llvm.loop_spec import GroupCode, LoopSpec, TreePass
+from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, LoopSpec, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA, carriers, load_places
 from kane_dynamics.robot.body import Frame
 from kane_dynamics.robot.canonical_frames import canonical_frames

@@ -35,8 +35,7 @@ from kane_dynamics.algorithms.articulated_body import (
 )
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.loop_spec import GroupCode, Places, TreePass
+from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, KernelSpec, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex
 from kane_dynamics.robot.motion import AT_REST, JointMotion, joint_motion

@@ -17,7 +17,7 @@ from kane_dynamics.compiler.graphs.body_groups import (
     symmetric_rows,
 )
 from kane_dynamics.compiler.graphs.traced_state import symbols
-from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, TreePass
+from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, TreePass
 from kane_dynamics.robot.robot import WORLD, Robot
 
 AXIS = 13  # numbers of one axis

@@ -81,7 +81,7 @@ def spec(
     columns = [column(values) for values in [*inputs, *([parameters] if parameters else [])]]
     function = ca.Function(name, columns, [*shared, ca.densify(shared_health)])
     sizes = tuple(len(values) for values in inputs)
-    return KernelSpec(name, function, sizes, tuple(shapes), len(parameters or []))
+    return KernelSpec(name, sizes, tuple(shapes), function, len(parameters or []))
 
 
 class TracedState:

@@ -7,7 +7,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from kane_dynamics.compiler.llvm.loop_spec import LoopSpec, Places
+from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, Places
 from kane_dynamics.compiler.llvm.straight_line import Block, append_operation
 
 

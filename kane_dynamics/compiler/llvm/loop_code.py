@@ -14,11 +14,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, RCOND_LIMIT
+from kane_dynamics.compiler.llvm.kernel_spec import (
+    LARGEST_INPUT,
+    RCOND_LIMIT,
+    LoopSpec,
+    table_text,
+)
 from kane_dynamics.compiler.llvm.loop_bodies import Bodies, Layout, neighbours
-from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
 from kane_dynamics.compiler.llvm.routine import Routine
-from kane_dynamics.compiler.llvm.routine_spec import table_text
 
 
 def bodies_at_once(width: int) -> int:

@@ -16,38 +16,35 @@ Exported functions, with a pointer for each input, one for the parameters, one f
   converts, runs batches and raises the named errors.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import casadi as ca
 
-from kane_dynamics.compiler.llvm.entry_code import Signature, entry_text
+from kane_dynamics.compiler.llvm.entry import entry_text
 from kane_dynamics.compiler.llvm.kernel_spec import (
     LARGEST_INPUT,
     LARGEST_SINGLE_INPUT,
     RCOND_LIMIT,
     KernelSpec,
+    LoopSpec,
+    RoutineSpec,
+    Spec,
 )
 from kane_dynamics.compiler.llvm.loop_code import bodies_at_once, loop_text
-from kane_dynamics.compiler.llvm.loop_spec import LoopSpec
+from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector
-from kane_dynamics.compiler.llvm.routine_spec import RoutineSpec
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
 from kane_dynamics.compiler.value_graph import Graph, best_order
 
 _FOUR = '<4 x double>'
-Spec = KernelSpec | LoopSpec | RoutineSpec
 FunctionText = tuple[str, set[str]]
 
 
-def module_text(
-    spec: Spec,
-    lanes: int,
-    header: int,
-    more: Sequence[tuple[str, set[str]]] = (),
-) -> str:
-    """Return the LLVM IR of a kernel."""
+def kernel_ir(spec: Spec, single: KernelSpec | None = None, lanes: int | None = None) -> str:
+    """Return the LLVM IR of a kernel, for this processor where no lanes are given."""
+    lanes = lanes or vector_lanes()
     widths = {1, lanes, bodies_at_once(lanes)}
     parts = list(single_parts([spec], lanes).values())
     if isinstance(spec, LoopSpec):
@@ -55,7 +52,10 @@ def module_text(
     elif (quick := _in_lanes(spec)) is not None:
         parts.append(kernel_text(quick, lanes))
     parts += [sincos_definition(width) for width in sorted(widths)]
-    parts += [*more, _batch(spec, lanes), (entry_text(_signature(spec), header), set())]
+    if single is not None:
+        parts += single_text(single, 2 * lanes)
+    clock = isinstance(spec, KernelSpec) and spec.clock
+    parts += [_batch(spec, lanes), (entry_text(spec, clock=clock), set())]
     return joined(parts)
 
 
@@ -100,12 +100,6 @@ def core_text(spec: Spec, lanes: int) -> str:
     return joined(
         (text.replace(f'define {head}', f'define hidden {head}'), more) for text, more in parts
     )
-
-
-def _signature(spec: Spec) -> Signature:
-    if isinstance(spec, KernelSpec) and spec.clock:
-        return Signature(spec.name, spec.input_sizes[:-1], spec.output_shapes, numbers=1)
-    return Signature(spec.name, spec.input_sizes, spec.output_shapes)
 
 
 def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:

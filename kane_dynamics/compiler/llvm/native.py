@@ -3,30 +3,32 @@
 From LLVM IR to functions that Python calls, by llvmlite (Numba's compiler back end).
 
 `compile_object` makes machine code for this processor; `NativeModule` loads such code and gives
-its functions; `make_entry` wraps one as a builtin function whose call costs tens of nanoseconds.
+its functions.
+
+Each call of LLVM runs in a thread of its own. llvmlite guards LLVM by a lock in Python code: an
+exception that arrives there, such as Ctrl-C, leaves it locked, and the next call from another
+thread waits for ever. Signals are handled in the main thread, so LLVM is kept out of it. One
+thread at a time is inside LLVM; none while the process forks, or the child would wait for its
+locks for ever; and none while it ends, because what ends LLVM does not wait for its threads.
 """
 
+import atexit
 import ctypes
-import importlib
-import inspect
-import sys
-import sysconfig
+import os
+import threading
+from _thread import start_new_thread
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
-from typing import Any, NamedTuple
+from queue import SimpleQueue
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import llvmlite
 import llvmlite.binding as llvm
-import numpy as np
 
-from kane_dynamics.compiler.llvm.entry_code import TABLE
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.llvm_calls import LlvmCall, drop_later, in_llvm
-from kane_dynamics.compiler.llvm.module import Spec, module_text, single_text
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 from kane_dynamics.exceptions import MissingPackageError
-from kane_dynamics.typing import Floats
 
 if not hasattr(llvm, 'create_lljit_compiler'):
     raise MissingPackageError(
@@ -36,17 +38,72 @@ if not hasattr(llvm, 'create_lljit_compiler'):
     )
 IS_OLDER = llvm.llvm_version_info < (16,)  # llvmlite < 0.45
 
-OBJECT_HEADER = object.__basicsize__
-_METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
-# the interpreter's functions that entries call; 3.10 has the last one in its headers only
-_CALLED = {
-    'increment_reference': 'Py_IncRef',
-    'decrement_reference': 'Py_DecRef',
-    'call': 'PyObject_Vectorcall',
-}
 # code models of LLVM: how far away what is called may be
 _IN_THIS_PROCESS, _IN_A_LIBRARY = 'jitdefault', 'default'
-_ARRAY_NEW_INDEX = 93  # PyArray_New in numpy's C API table, fixed by its ABI
+
+T = TypeVar('T')
+_inside = threading.RLock()
+_to_drop: deque[Any] = deque()
+_ending: list[bool] = []
+
+
+class LlvmCall(Generic[T]):
+    """A call that has been started."""
+
+    def __init__(self, function: Callable[..., T], *arguments: Any) -> None:
+        self._function = function
+        self._arguments = arguments
+        self._outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+        self._cancelled = False
+        try:
+            if _ending:
+                raise RuntimeError
+            start_new_thread(self._run, ())
+        except RuntimeError:  # no thread to be had, or the interpreter is ending
+            self._run()
+
+    def result(self) -> T:
+        """Wait for the call and return its value, once, or raise what it raised."""
+        value, error = self._outcome.get()
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]
+
+    def cancel(self) -> None:
+        """Leave the call out if LLVM is not at work on it; nothing can stop it there."""
+        self._cancelled = True
+
+    def _run(self) -> None:
+        with _inside:
+            _to_drop.clear()
+            try:
+                outcome = None if self._cancelled else self._function(*self._arguments), None
+            except Exception as error:  # noqa: BLE001 - raised by `result`
+                self._outcome.put((None, error))
+            else:
+                self._outcome.put(outcome)
+
+
+def in_llvm(function: Callable[..., T], *arguments: Any) -> T:
+    """Return the value of a call of LLVM."""
+    return LlvmCall(function, *arguments).result()
+
+
+def drop_later(thing: Any) -> None:
+    """Let the next call drop what LLVM must dispose of."""
+    _to_drop.append(thing)
+
+
+@atexit.register
+def _keep_others_out() -> None:
+    _ending.append(True)
+    _inside.acquire()
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(
+        before=_inside.acquire, after_in_parent=_inside.release, after_in_child=_inside.release
+    )
 
 
 class Processor(NamedTuple):
@@ -74,13 +131,6 @@ def vector_lanes() -> int:
     """Return how many doubles a vector register of this processor holds."""
     features = set(processor().features.split(','))
     return 8 if '+avx512f' in features else 4 if '+avx2' in features else 2
-
-
-def kernel_ir(spec: Spec, single: KernelSpec | None = None) -> str:
-    """Return the LLVM IR of a kernel for this interpreter and processor."""
-    lanes = vector_lanes()
-    more = [] if single is None else single_text(single, 2 * lanes)
-    return module_text(spec, lanes, OBJECT_HEADER, more)
 
 
 def compile_object(ir: str) -> bytes:
@@ -190,98 +240,3 @@ class NativeModule:
         made.module = self
         function: Callable[..., Any] = made
         return function
-
-
-class _MethodDefinition(ctypes.Structure):
-    _fields_ = (
-        ('name', ctypes.c_char_p),
-        ('method', ctypes.c_void_p),
-        ('flags', ctypes.c_int),
-        ('doc', ctypes.c_char_p),
-    )
-
-
-class _Table(np.ndarray[Any, np.dtype[np.uint64]]):
-    """The addresses an entry needs; owns everything that must outlive the entry."""
-
-    owner: tuple[Any, ...]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the object whose method the entry stands for: there it has entries of its own."""
-        _, method, *_ = self.owner
-        return _itself, (method.__self__,)
-
-
-def _itself(x: Any) -> Any:
-    return x
-
-
-def entries_supported() -> bool:
-    """Return whether this interpreter has the object layout and functions that entries rely on."""
-    return (
-        sys.implementation.name == 'cpython'
-        and not sysconfig.get_config_var('Py_GIL_DISABLED')
-        and OBJECT_HEADER == 2 * ctypes.sizeof(ctypes.c_void_p) == 16
-        and all(hasattr(ctypes.pythonapi, name) for name in _CALLED.values())
-    )
-
-
-def make_entry(
-    module: NativeModule,
-    name: str,
-    slow_path: Callable[..., Any],
-    parameters: Floats,
-    method: Callable[..., Any] | None = None,
-) -> Callable[..., Any]:
-    """Return a builtin function for the kernel, with name, signature and docstring of a method."""
-    if not entries_supported():
-        return slow_path
-    keyword = sys.intern('out')
-    addresses = {
-        'array_type': id(np.ndarray),
-        'float_type': id(float),
-        'double_descr': id(np.dtype(np.float64)),
-        'new_array': numpy_api()[_ARRAY_NEW_INDEX],
-        **{slot: _api_address(name) for slot, name in _CALLED.items()},
-        'slow_path': id(slow_path),
-        'out_keyword': id(keyword),
-        'parameters': parameters.ctypes.data,
-    }
-    table = np.array([addresses[slot] for slot in TABLE], dtype=np.uint64).view(_Table)
-    definition = _MethodDefinition(
-        (name if method is None else method.__name__).encode(),
-        module.address(f'{name}_entry'),
-        _METH_FASTCALL_KEYWORDS,
-        None if method is None else _text_of(method).encode(),
-    )
-    table.owner = (module, slow_path, keyword, definition, parameters)
-    create = ctypes.pythonapi.PyCFunction_NewEx
-    create.restype = ctypes.py_object
-    create.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    entry: Callable[..., Any] = create(ctypes.addressof(definition), table, None)
-    return entry
-
-
-def _text_of(method: Callable[..., Any]) -> str:
-    """Return what a builtin shows as its signature and docstring: those of a bound method."""
-    signature = inspect.signature(method)
-    plain = [x.replace(annotation=x.empty) for x in signature.parameters.values()]
-    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
-    return f'{method.__name__}($self, {text[1:]}\n--\n\n{inspect.getdoc(method)}'
-
-
-def _api_address(name: str) -> int | None:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-
-
-@cache
-def numpy_api() -> Any:
-    """Return the table of addresses of numpy's C API."""
-    core = 'numpy._core' if np.lib.NumpyVersion(np.__version__) >= '2.0.0' else 'numpy.core'
-    umath = importlib.import_module(f'{core}._multiarray_umath')
-
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype = ctypes.c_void_p
-    get.argtypes = (ctypes.py_object, ctypes.c_char_p)
-    pointer = get(umath._ARRAY_API, None)
-    return ctypes.cast(pointer, ctypes.POINTER(ctypes.c_void_p))

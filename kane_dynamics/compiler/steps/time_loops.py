@@ -9,8 +9,8 @@ function where the step is not sound or ends beyond all bounds. ``NAME_lanes`` i
 
 from collections.abc import Collection, Mapping
 
-from kane_dynamics.compiler.llvm.entry_code import Signature, entry_text
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec
+from kane_dynamics.compiler.llvm.entry import entry_text
+from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, Signature
 from kane_dynamics.compiler.llvm.loop_code import bodies_at_once
 from kane_dynamics.compiler.llvm.module import FunctionText, joined, single_parts
 from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
@@ -178,8 +178,8 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
         for function, exported in ((steps, name), (one, one_step(name))):
             made = Routine(function, constants, {'once': f'@{name}_once'})
             parts.append((made.text(f'@{exported}', linkage=''), made.declarations))
-        entry = Signature(one_step(name), (nq, nv, nv), ((nq + nv + 1,),), numbers=2)
-        parts.append((entry_text(entry, object.__basicsize__), set()))
+        entry = Signature(one_step(name), (nq, nv, nv, 2), ((nq + nv + 1,),))
+        parts.append((entry_text(entry, clock=True), set()))
     return joined(parts)
 
 
