@@ -11,7 +11,7 @@ import numpy as np
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot.checks import as_finite, as_mapping, as_numbers
+from kane_dynamics.robot.checks import as_finite, as_mapping, as_numbers, as_shaped
 from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
 from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.simulation.motions import PayloadRows
@@ -155,18 +155,14 @@ def _efforts(effort: ArrayLike | None, nv: int, count: int) -> Floats:
         raise InvalidInputError(
             'effort: need an array here, got a function; compile it, kd.compile(..., effort=)'
         )
-    array = as_numbers('effort', effort)
+    array = as_shaped('effort', effort, (nv,), ('B', nv), ('B', 'K', nv))
     axes = {1: (0, 1), 2: (1,)}.get(array.ndim, ())  # of rollouts, and of pieces
     pieces = np.expand_dims(array, axes)
-    if pieces.ndim != 3 or pieces.shape[2] != nv or pieces.shape[1] == 0:
-        raise InvalidInputError(
-            f'effort: need shape ({nv},), (B, {nv}) or (B, K, {nv}), got {array.shape}'
-        )
-    if count % pieces.shape[1]:
+    if not pieces.shape[1] or count % pieces.shape[1]:
         raise InvalidInputError(
             f'effort: {count} steps are not a whole number for each of {pieces.shape[1]} pieces'
         )
-    return as_finite('effort', np.require(pieces, None, ['C', 'A']))
+    return np.require(pieces, None, ['C', 'A'])
 
 
 def _gains(gains: ArrayLike, known: Sequence[float]) -> Floats:

@@ -27,8 +27,14 @@ WRONG = {
     'never': ({'every': 0}, 'every: need a whole number >= 1'),
     'half': ({'every': 0.5}, 'every: need a whole number'),
     'law': ({'effort': lambda t, q, v: q}, r'kd\.compile\(\.\.\., effort=\)'),
-    'efforts': ({'effort': np.zeros((1, 2, 3))}, r'effort: need shape \(2,\), \(B, 2\) or'),
-    'no pieces': ({'effort': np.zeros((1, 0, 2))}, r'effort: need shape \(2,\), \(B, 2\) or'),
+    'efforts': (
+        {'effort': np.zeros((1, 2, 3))},
+        r'effort: need shape \(2,\) or \(B, 2\) or \(B, K, 2\)',
+    ),
+    'no pieces': (
+        {'effort': np.zeros((1, 0, 2))},
+        '10 steps are not a whole number for each of 0',
+    ),
     'pieces': ({'effort': np.zeros((1, 3, 2))}, '10 steps are not a whole number for each of 3'),
     'endless': ({'effort': [np.inf, 0.0]}, 'effort: need finite'),
     'gains': ({'gains': [1.0]}, 'need dynamics with a law that takes them'),
