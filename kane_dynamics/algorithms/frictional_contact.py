@@ -20,7 +20,7 @@ import numpy as np
 
 from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
-from kane_dynamics.algorithms.least_distance import HELD, in_metric, left_free, nearest_above
+from kane_dynamics.algorithms.least_distance import beside_rows, nearest_above
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection
@@ -149,11 +149,7 @@ def local_problem(whole: ContactProblem) -> LocalProblem:
     contacts, C, root = whole.contacts, whole.directions, whole.selection.root
     k, owner = len(contacts), contacts.owner
     start, _ = nearest(root, whole.rows, whole.free, whole.right_side)
-    metric = in_metric(root, C)
-    G = metric @ left_free(in_metric(root, whole.rows))
-    lengths = np.linalg.norm(G, axis=1)
-    held = lengths <= HELD * np.linalg.norm(metric, axis=1)
-    G[held], lengths[held] = 0.0, 0.0
+    G, lengths, _ = beside_rows(root, whole.rows, C)
     largest = np.zeros(k)
     np.maximum.at(largest, owner, lengths[k:])
     normal, tangent = unit_scaling(lengths[:k]), unit_scaling(largest)

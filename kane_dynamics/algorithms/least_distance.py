@@ -38,7 +38,7 @@ import scipy
 from kane_dynamics.algebra.matrices import orthonormal, solve_lower
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.exceptions import ContactError, MissingPackageError, NotSolvedError
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 # Each step makes the residual smaller but for roundoff; some three per unknown are usual.
 _STEPS = 100
@@ -62,7 +62,7 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
 # distance of the bound that is furthest away.
 _CONTRADICTION = 1e-8
 # Length of a bound, of unit length before, that the rows A leave nothing of.
-HELD = 1e-10
+_HELD = 1e-10
 # What a bound may be missed by, relative to the largest: two that meet from both sides are no
 # contradiction but for roundoff.
 _MET = 1e-9
@@ -83,12 +83,9 @@ def nearest_above(
 ) -> LeastDistance:
     """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
     start, multipliers = nearest(factor, A, free, c)
-    bounds, gap = in_metric(factor, C), d - C @ start
-    G = bounds @ left_free(in_metric(factor, A))
-    lengths = np.linalg.norm(G, axis=1)
-    held = lengths <= HELD * np.linalg.norm(bounds, axis=1)
-    scale = unit_scaling(np.where(held, 0.0, lengths))
-    G, e = np.where(held[:, None], 0.0, G) * scale[:, None], gap * scale
+    G, lengths, held = beside_rows(factor, A, C)
+    gap, scale = d - C @ start, unit_scaling(lengths)
+    G, e = G * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
     active = np.zeros(0, dtype=np.intp)
     conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
@@ -116,14 +113,14 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     return selection[forces > 0.0], selection[:0]
 
 
-def left_free(rows: Floats) -> Floats:
-    """Return an orthonormal basis of what independent rows leave, as columns."""
-    return orthonormal(rows.T, complete=True)[0][:, len(rows) :]
-
-
-def in_metric(factor: Floats, rows: Floats) -> Floats:
-    """Return C L^-T of rows C, for M = L L'."""
-    return solve_lower(factor, rows.T).T
+def beside_rows(factor: Floats, A: Floats, C: Floats) -> tuple[Floats, Floats, Bools]:
+    """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where A leaves none."""
+    bounds, rows = solve_lower(factor, C.T).T, solve_lower(factor, A.T)
+    G = bounds @ orthonormal(rows, complete=True)[0][:, len(A) :]
+    lengths = np.linalg.norm(G, axis=1)
+    held = lengths <= _HELD * np.linalg.norm(bounds, axis=1)
+    G[held], lengths[held] = 0.0, 0.0
+    return G, lengths, held
 
 
 _PASSES = 8  # of Newton's method, which doubles eight digits to sixteen in one or two
