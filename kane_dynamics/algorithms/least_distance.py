@@ -114,7 +114,7 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
 
 
 def beside_rows(factor: Floats, A: Floats, C: Floats) -> tuple[Floats, Floats, Bools]:
-    """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where A leaves none."""
+    """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where it is none."""
     bounds, rows = solve_lower(factor, C.T).T, solve_lower(factor, A.T)
     G = bounds @ orthonormal(rows, complete=True)[0][:, len(A) :]
     lengths = np.linalg.norm(G, axis=1)

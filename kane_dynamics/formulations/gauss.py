@@ -24,11 +24,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.inertia import Inertia
-from kane_dynamics.algebra.matrices import product
+from kane_dynamics.algebra.matrices import orthonormal, product, solve_lower, solve_squared
 from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.algorithms.independent_speeds import multiplier_motion
 from kane_dynamics.algorithms.mass_matrix import BodyJacobian, body_jacobians, psi, s_bar
@@ -63,13 +62,13 @@ def gauss_solution(mass_matrix: Floats, force: Floats, motion: ConstrainedMotion
     """Return what the principle says of a motion that `constrained_motion` found."""
     factor = cholesky_factor(mass_matrix)
     selection = motion.selection
-    D = scipy.linalg.solve_triangular(factor, selection.rows.matrix.T, lower=True).T
+    D = solve_lower(factor, selection.rows.matrix.T).T
     pivots = D[selection.independent_indices]
     scaled = pivots / np.linalg.norm(pivots, axis=1, keepdims=True)
-    range_of_rows = scipy.linalg.qr(scaled.T, mode='economic')[0]
-    half = scipy.linalg.solve_triangular(factor, np.eye(len(force)), lower=True)  # L^-1
+    range_of_rows = orthonormal(scaled.T)[0]
+    half = solve_lower(factor, np.eye(len(force)))  # L^-1
     omega = np.eye(len(force)) - factor @ range_of_rows @ (range_of_rows.T @ half)
-    free = scipy.linalg.cho_solve((factor, True), force)
+    free = solve_squared(factor, force)
     gap = motion.acceleration - free
     return GaussSolution(free, D, omega, 0.5 * float(gap @ mass_matrix @ gap))
 
