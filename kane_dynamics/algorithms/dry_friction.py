@@ -173,7 +173,7 @@ def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
     return bool((np.abs(pulls) <= (problem.friction * pushes)[problem.owner] + allowed).all())
 
 
-MOST_STEPS = 400  # of Newton's method: some 10 ms; one contact in 10^3 takes more than 30
+MOST_STEPS = 2000  # of Newton's method: some 50 ms; one contact in 10^3 takes more than 30
 _STEPS = 8  # for one problem
 _FIRST, _LEAST, _LARGEST, _FACTOR = 1e-2, 1e-13, 10.0, 3.0  # rho, for rows of unit length
 _SINGULAR = 1e-3  # of the first guess

@@ -115,8 +115,8 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
     if not solutions:
         _without_friction(problem)  # says which contacts contradict each other
         raise ContactError(
-            f'no {problem.what} obeys the law of dry friction at these contacts: '
-            f'{list(problem.contacts.labels)}; with so much friction they jam (Painleve), and an '
+            f'no {problem.what} was found that obeys the law of dry friction at these contacts: '
+            f'{list(problem.contacts.labels)}; with so much friction they may jam (Painleve), and an '
             "impact without collision follows: kane_dynamics.impact(..., law='poisson')"
         )
     return [given_impulses(problem, local, p) for p in solutions]

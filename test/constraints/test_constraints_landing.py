@@ -101,7 +101,12 @@ def test_no_law_refuses_linked_robots_or_gives_them_energy(seeds):
 
 
 @pytest.mark.parametrize(
-    'seeds', [range(60), pytest.param(range(10000), marks=pytest.mark.thorough)], ids=str
+    'seeds',
+    [
+        (*range(60), 4241),  # 4241 takes 700 steps of Newton's method
+        pytest.param(range(10000), marks=pytest.mark.thorough),
+    ],
+    ids=str,
 )
 def test_what_lies_nearly_flat_has_accelerations(seeds):
     for seed in seeds:
