@@ -116,7 +116,7 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
         _without_friction(problem)  # says which contacts contradict each other
         raise ContactError(
             f'no {problem.what} was found that obeys the law of dry friction at these contacts: '
-            f'{list(problem.contacts.labels)}; with so much friction they may jam (Painleve), and an '
+            f'{list(problem.contacts.labels)}; so much friction may jam (Painleve), and an '
             "impact without collision follows: kane_dynamics.impact(..., law='poisson')"
         )
     return [given_impulses(problem, local, p) for p in solutions]
