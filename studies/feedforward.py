@@ -21,9 +21,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from kane_dynamics.analysis.base_motion import DriveResponse
-from kane_dynamics.control.base_prediction import following, resting
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts, following, resting
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import (
     model_of_file,

@@ -15,7 +15,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput, MeasuredState
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.inputs import InputMonitor, RejectedInput
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.typing import Floats
 
 REMEDY = "pip install 'kane_dynamics[bag]'"

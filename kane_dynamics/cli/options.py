@@ -15,7 +15,7 @@ from kane_dynamics.bags.files import STORAGES
 from kane_dynamics.deployment.code_generation import CPUS
 from kane_dynamics.deployment.functions import BY_DEFAULT, FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.text import robot_files, robot_text

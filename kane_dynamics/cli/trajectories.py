@@ -14,9 +14,8 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import read_robot, start_coordinates
 from kane_dynamics.cli.printing import compiled, progress
-from kane_dynamics.control.base_prediction import along
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel

@@ -18,12 +18,10 @@ from kane_dynamics.analysis.base_motion import (
     sensed_acceleration,
 )
 from kane_dynamics.control.effort_law import BaseState
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.state_inputs import GuardFactory, OdometryInput, base_link
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.conversions import check_numbers, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
-from kane_dynamics.messages.planar_frame import AXES, rotation
+from kane_dynamics.messages.conversions import AXES, check_numbers, nanoseconds, rotation
+from kane_dynamics.messages.inputs import Input, InputMonitor, RejectedInput
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import (
     BaseMotionParameters,

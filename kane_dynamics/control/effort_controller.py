@@ -14,13 +14,12 @@ from kane_dynamics.analysis.tracking import (
     reference_speeds,
 )
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.rate_limits import EffortRateLimiter
 from kane_dynamics.control.reference import Reference, ReferenceTracker
 from kane_dynamics.control.state_inputs import GuardFactory
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.inputs import Input, RejectedInput
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import EffortControllerParameters
 from kane_dynamics.typing import Floats

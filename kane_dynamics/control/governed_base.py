@@ -15,12 +15,11 @@ from kane_dynamics.bases.block import free_components
 from kane_dynamics.control.base_state_input import TwistInput, response
 from kane_dynamics.control.effort_law import BaseState, with_base
 from kane_dynamics.control.governor import Governor, GovernorResult, Plan
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.messages.inputs import Input, InputMonitor
 from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats, Indices

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.rate_limits import ScaledTime
 from kane_dynamics.messages.conversions import LARGEST, NameMap, check_numbers, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.inputs import Input, InputMonitor, RejectedInput
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory, Setpoint, braking
 from kane_dynamics.typing import Bools, Floats, Indices

@@ -5,7 +5,7 @@ import numpy as np
 
 from kane_dynamics.analysis.skid_friction import SkidFriction
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
 

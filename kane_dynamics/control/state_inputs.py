@@ -8,11 +8,16 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds, yaw_from_msg
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
-from kane_dynamics.messages.planar_frame import PlanarFrame, read_odometry
+from kane_dynamics.messages.conversions import (
+    NameMap,
+    PlanarFrame,
+    field_values,
+    nanoseconds,
+    read_odometry,
+    yaw_from_msg,
+)
+from kane_dynamics.messages.inputs import Input, InputMonitor, RejectedInput
 from kane_dynamics.robot.body import WORLD
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.robot_config.robot_source import RobotModel, base_frame

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.messages.conversions import QUATERNION_TOLERANCE, check_numbers, nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
+from kane_dynamics.messages.inputs import Input, InputMonitor, RejectedInput
 from kane_dynamics.typing import Floats
 
 AXES = ('x', 'y', 'z')

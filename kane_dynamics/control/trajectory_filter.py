@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kane_dynamics.background import BackgroundTask
-from kane_dynamics.control.base_prediction import BasePrediction
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import GuardFactory, MeasuredState
 from kane_dynamics.control.trajectory_efforts import (
+    BasePrediction,
     PlannedEfforts,
     check_still_to_come,
     check_unmoved,
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.trajectories.effort_points import EffortViolation
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory

@@ -4,7 +4,6 @@
 import math
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
 REAL_TIME_SHORTFALL = 0.95
 """Part of the wanted real time factor below which the simulator says that it is too slow."""
@@ -106,57 +105,3 @@ def _parts(delays: Sequence[float]) -> str:
     last = len(ordered) - 1
     indices = {name: math.ceil(part * last) for name, part in SHOWN.items() if ordered}
     return ', '.join(f'{name} {1e3 * ordered[k]:.2f}' for name, k in indices.items())
-
-
-BUSY = 0.8
-"""Part of the period from which a computation counts as too slow: messages take time too."""
-
-
-class DeadlineReport(NamedTuple):
-    """What happened since the last report."""
-
-    mean: float  # Time to compute one [s]
-    longest: float  # Time to compute one [s]
-    period: float  # Mean time between the stamps of states [s]
-
-    @property
-    def problem(self) -> str:
-        """Return why the rate cannot be kept, or ''."""
-        if self.mean <= BUSY * self.period or not self.period:
-            return ''
-        return (
-            f'too slow for the rate: an output takes {1e3 * self.mean:.2f} ms of a period of '
-            f'{1e3 * self.period:.2f} ms'
-        )
-
-
-class Deadlines:
-    """Counts outputs against the period of the states that they answer."""
-
-    def __init__(self) -> None:
-        self.missed = 0
-        self._last = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        self._outputs = 0
-        self._busy = self._longest = self._span = 0.0
-
-    def count(self, stamp: int, now: int, busy: float) -> None:
-        """Take one output."""
-        period, self._last = (stamp - self._last) * 1e-9 if self._last else 0.0, stamp
-        self._outputs += 1
-        self._busy += busy
-        self._longest = max(self._longest, busy)
-        if period <= 0.0:  # the first one, another answer to the same state, or a reset
-            return
-        self._span += period
-        if max((now - stamp) * 1e-9, busy) > period:
-            self.missed += 1
-
-    def report(self) -> DeadlineReport:
-        """Return what happened since the last report, and begin anew."""
-        n = max(self._outputs, 1)
-        report = DeadlineReport(self._busy / n, self._longest, self._span / n)
-        self._begin()
-        return report

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.control.inputs import EventInput
 from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.inputs import EventInput, RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.typing import Floats, Indices
 

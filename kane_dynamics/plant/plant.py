@@ -12,9 +12,9 @@ from kane_dynamics.control.base_state_input import (
     read_command,
     response,
 )
-from kane_dynamics.control.inputs import EventInput
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.messages.inputs import EventInput
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.simulation.drives_and_stops import StoppedEngine

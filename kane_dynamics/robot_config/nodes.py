@@ -37,7 +37,7 @@ NODES = {
         (*_MEASURED, 'cmd_vel', 'imu', '~/effort'),
     ),
     'kane_wrench_control': NodeEntry(
-        'wrench_control_node:WrenchControlNode',
+        'effort_controller_node:WrenchControlNode',
         'wrench_control',
         'Turns joint_states, odom and targets of a link into the efforts of wheels and arm.',
         (*_MEASURED, '~/wrench', '~/pose', '~/twist', '~/commands'),

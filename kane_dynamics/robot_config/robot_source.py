@@ -13,7 +13,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError, shorten
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot.state import checked_payload_frames
 from kane_dynamics.robot.text import file_parameters, parameter_file, robot_text
 from kane_dynamics.robot_config.declared_constraints import named_motors, wheeled_base

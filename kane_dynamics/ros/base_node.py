@@ -3,7 +3,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,14 +13,14 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.parameters.tables import PayloadParameters
 from kane_dynamics.ros.declare_parameters import install_validation, read
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status
 from kane_dynamics.ros.input_node import InputNode
-from kane_dynamics.ros.messages.diagnostics import OK, Diagnostics, OutputLog, Status
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
 from kane_dynamics.ros.runtime import WALL
@@ -29,6 +29,66 @@ from kane_dynamics.typing import Floats
 WATCH_PERIOD = 0.05
 """Wall time [s] between looks at the age of the inputs."""
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+BUSY = 0.8
+"""Part of the period from which a computation counts as too slow: messages take time too."""
+
+
+class OutputLog:
+    """Counts outputs, those later than the period of their states, and failures."""
+
+    def __init__(self) -> None:
+        self.late = self._done = self._failed = self._last = 0
+        self._trouble = ''
+        self._begin()
+
+    def _begin(self) -> None:
+        self._outputs = 0
+        self._busy = self._longest = self._span = 0.0
+
+    def done(self, stamp: int, now: int, busy: float) -> None:
+        """Take an output at a time [ns] that answers the state of a stamp [ns]; `busy` in s."""
+        period, self._last = (stamp - self._last) * 1e-9 if self._last else 0.0, stamp
+        self._done, self._outputs = self._done + 1, self._outputs + 1
+        self._busy, self._longest = self._busy + busy, max(self._longest, busy)
+        if period <= 0.0:  # the first one, another answer to the same state, or a reset
+            return
+        self._span += period
+        if max((now - stamp) * 1e-9, busy) > period:
+            self.late += 1
+
+    def failed(self, error: Exception) -> None:
+        """Take a computation that failed."""
+        self._failed += 1
+        self._trouble = str(error)
+
+    def status(
+        self, active: bool, problem: str, otherwise: Callable[[dict[str, object]], Status]
+    ) -> Status:
+        """Return what was wrong since the last call."""
+        n = max(self._outputs, 1)
+        mean, longest, period = (1e3 * x / n for x in (self._busy, n * self._longest, self._span))
+        trouble, self._trouble = self._trouble, ''
+        self._begin()
+        values: dict[str, object] = {
+            'state': 'active' if active else 'inactive',
+            'outputs': self._done,
+            'late outputs': self.late,
+            'failed computations': self._failed,
+            'computing [ms]': f'{mean:.3f}, longest {longest:.3f}',
+        }
+        if trouble:
+            return Status(ERROR, trouble, values)
+        if not active:
+            return Status(WARN, 'inactive', values)
+        if problem:
+            return Status(ERROR, problem, values)
+        status = otherwise(values)
+        if status.level == OK and period and mean > BUSY * period:
+            took = f'an output takes {mean:.2f} ms of a period of {period:.2f} ms'
+            return Status(WARN, f'too slow for the rate: {took}', values)
+        return status
 
 
 class DynamicsNode(InputNode):

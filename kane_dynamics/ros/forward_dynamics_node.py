@@ -16,9 +16,9 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import set_doubles, set_stamp
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.messages.qos import STATE
-from kane_dynamics.ros.messages.simulator_output import ConstraintMessage
+from kane_dynamics.ros.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.runtime import STATE
+from kane_dynamics.ros.simulator_output import ConstraintMessage
 from kane_dynamics.typing import Floats
 
 

@@ -5,23 +5,97 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from geometry_msgs.msg import Twist, TwistStamped
+import numpy as np
+from geometry_msgs.msg import Point, Twist, TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
+from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.wheel_forces import WheelForces
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.messages.conversions import set_stamp
+from kane_dynamics.messages.conversions import PlanarFrame, rotation, set_stamp
+from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.messages.contact_messages import forces_message, markers_message
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.messages.effort_output import LAST_WORD_TIMEOUT
-from kane_dynamics.ros.messages.qos import COMMAND, STATE
+from kane_dynamics.ros.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.effort_node import LAST_WORD_TIMEOUT
+from kane_dynamics.ros.runtime import COMMAND, STATE
 from kane_dynamics.typing import Floats
+
+PARTS = ('normal', 'longitudinal', 'lateral')
+METRES_PER_NEWTON = 1e-3
+GREEN, RED, GREY = (0.1, 0.7, 0.2), (0.85, 0.1, 0.1), (0.6, 0.6, 0.6)
+
+
+def forces_message(stamp: int, picture: WheelForces) -> JointState:
+    """Return the parts of each contact's force [N], and position = part of mu N that is used."""
+    message = JointState()
+    set_stamp(message.header.stamp, stamp)
+    for name, contact in picture.contacts.items():
+        for part in PARTS:
+            message.name.append(f'{name}/{part}')
+            message.effort.append(float(getattr(contact, part)))
+            message.position.append(float(contact.use))
+    return message
+
+
+def markers_message(
+    stamp: int,
+    frame_id: str,
+    frame: PlanarFrame,
+    q: Floats,
+    picture: WheelForces,
+    polygon: SupportPolygon,
+) -> MarkerArray:
+    """Return arrows for the forces, the support polygon and the zero-moment point."""
+    pose, _ = frame.child_state(q[:3], np.zeros(3))
+    to_base = np.eye(3)
+    to_base[:2, :2] = rotation(-pose[2])
+    origin = np.array([pose[0], pose[1], 0.0])
+
+    def placed(point: Floats) -> Point:
+        x, y, z = (to_base @ (point - origin)).tolist()
+        return Point(x=x, y=y, z=z)
+
+    markers = []
+    for name, contact in picture.contacts.items():
+        tip = contact.point + METRES_PER_NEWTON * contact.force
+        slips = contact.use >= 1.0
+        arrow = _marker(Marker.ARROW, name, RED if slips else GREEN, (0.015, 0.03, 0.0))
+        arrow.points = [placed(contact.point), placed(tip)]
+        markers.append(arrow)
+    tips = not picture.margins.margin > 0.0
+    edge = _marker(Marker.LINE_STRIP, 'support polygon', RED if tips else GREY, (0.01, 0.0, 0.0))
+    corners = [polygon.points[k] for k in (*polygon.corners, polygon.corners[0])]
+    edge.points = [placed(corner) for corner in corners]
+    markers.append(edge)
+    zmp = picture.margins.zero_moment_point
+    if np.isfinite(zmp).all():
+        ball = _marker(
+            Marker.SPHERE_LIST, 'zero-moment point', RED if tips else GREEN, (0.04,) * 3
+        )
+        ball.points = [placed(zmp)]
+        markers.append(ball)
+    for number, marker in enumerate(markers):
+        marker.id, marker.header.frame_id = number, frame_id
+        set_stamp(marker.header.stamp, stamp)
+    return MarkerArray(markers=markers)
+
+
+def _marker(
+    kind: int, name: str, colour: tuple[float, float, float], size: tuple[float, float, float]
+) -> Any:
+    marker = Marker(type=kind, ns=name, action=Marker.ADD)
+    marker.pose.orientation.w = 1.0
+    marker.scale.x, marker.scale.y, marker.scale.z = size
+    marker.color.r, marker.color.g, marker.color.b = colour
+    marker.color.a = 1.0
+    marker.lifetime.sec = 1
+    return marker
+
 
 BRAKING_PERIOD = 0.02
 """Time [s] between commands that brake the base to rest before the node ends."""

@@ -15,9 +15,8 @@ from sensor_msgs.msg import Imu, JointState
 
 from kane_dynamics.control.base_state_input import CMD_VEL, IMU, BaseMotionInput
 from kane_dynamics.control.effort_law import BaseState
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
-from kane_dynamics.messages.input_monitor import InputMonitor, NodeTime
+from kane_dynamics.messages.inputs import Input, InputMonitor, NodeTime
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.tables import (
     BaseMotionParameters,
@@ -26,9 +25,8 @@ from kane_dynamics.robot_config.parameters.tables import (
 )
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.declare_parameters import declare
-from kane_dynamics.ros.messages.diagnostics import ERROR, OK, Status, input_status
-from kane_dynamics.ros.messages.qos import ALL_PARTS, LATEST
-from kane_dynamics.ros.runtime import ClockFromZero
+from kane_dynamics.ros.diagnostics import ERROR, OK, Status, input_status
+from kane_dynamics.ros.runtime import ALL_PARTS, LATEST, ClockFromZero
 from kane_dynamics.typing import Floats
 
 Measured = tuple[MeasuredState, BaseMotionInput | None, dict[str, Input]]

@@ -18,13 +18,12 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
-from kane_dynamics.ros.messages.qos import LATEST
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import WALL, ClockFromZero, run
+from kane_dynamics.ros.runtime import LATEST, WALL, ClockFromZero, run
 from kane_dynamics.view import window
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces

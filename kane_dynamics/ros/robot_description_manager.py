@@ -23,9 +23,8 @@ from kane_dynamics.robot_config.robot_source import (
 )
 from kane_dynamics.ros.background_compilation import Compilation, CompilationError
 from kane_dynamics.ros.declare_parameters import misspelt_joint, parameter_remarks
-from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
-from kane_dynamics.ros.messages.qos import LATCHED
-from kane_dynamics.ros.runtime import WALL
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.runtime import LATCHED, WALL
 
 LOOK_PERIOD = 0.05
 """Wall time [s] between looks at what is being built."""

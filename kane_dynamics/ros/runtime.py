@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``main`` of every node: start, spin on one thread, end on a signal or with its launcher."""
+"""``main`` of every node: start, spin on one thread, end on a signal; QoS of topics (REP-2003)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock as ClockMessage
@@ -219,3 +220,21 @@ def fast_executor(*nodes: Any) -> Any:
     if experimental is None or any(list(node.guards) for node in nodes):
         return SingleThreadedExecutor(context=context)  # the other serves no guard conditions
     return experimental.EventsExecutor(context=context)
+
+
+LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Measured state: the newest counts, from any publisher."""
+
+ALL_PARTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Measured state from several senders on one topic: the newest of each counts."""
+
+COMMAND = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+"""Commands and references, in and out: the newest counts and must arrive."""
+
+STATE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+"""Published states and results."""
+
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""robot_description: a late subscriber gets the last message."""

@@ -17,10 +17,9 @@ from kane_dynamics.plant.plant import Plant
 from kane_dynamics.plant.timing import BACKLOG, RETRY_PERIOD, Lockstep, Rate
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.ros.declare_parameters import declare
-from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
-from kane_dynamics.ros.messages.simulator_output import SimulatorOutput
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.runtime import WALL, ClockFromZero, without_arguments
-from kane_dynamics.ros.simulated_clock import SimulatedClock
+from kane_dynamics.ros.simulator_output import SimulatedClock, SimulatorOutput
 from kane_dynamics.ros.switches import Switches
 
 PART = 0.02

@@ -13,17 +13,16 @@ from sensor_msgs.msg import JointState
 import kane_dynamics as kd
 from kane_dynamics.algebra.pose import log
 from kane_dynamics.algebra.quaternions import vec3
-from kane_dynamics.control.inputs import EventInput
 from kane_dynamics.control.targets import check_frame, read_pose, read_wrench
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import NameMap, field_values, nanoseconds
-from kane_dynamics.messages.input_monitor import RejectedInput
+from kane_dynamics.messages.inputs import EventInput, RejectedInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot.robot import WORLD
 from kane_dynamics.robot.state import as_pose
 from kane_dynamics.robot_config.parameters.tables import DeviceParameters, SimulatorParameters
-from kane_dynamics.ros.messages.diagnostics import OK, Status, input_status
-from kane_dynamics.ros.messages.qos import COMMAND, STATE
+from kane_dynamics.ros.diagnostics import OK, Status, input_status
+from kane_dynamics.ros.runtime import COMMAND, STATE
 from kane_dynamics.simulation import CouplerWrenches, VirtualCoupler
 from kane_dynamics.typing import Floats
 

@@ -22,11 +22,10 @@ from kane_dynamics.ros.declare_parameters import (
     read,
     read_for_joints,
 )
-from kane_dynamics.ros.messages.diagnostics import Diagnostics, Status, input_status
-from kane_dynamics.ros.messages.qos import COMMAND
+from kane_dynamics.ros.diagnostics import Diagnostics, Status, input_status
 from kane_dynamics.ros.payloads import Payloads
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import WALL
+from kane_dynamics.ros.runtime import COMMAND, WALL
 from kane_dynamics.ros.simulation_loop import LOOK_PERIOD, SimulationLoop, Stepping
 from kane_dynamics.ros.simulator_inputs import SimulatorInputs
 

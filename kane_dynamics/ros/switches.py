@@ -19,7 +19,7 @@ from kane_dynamics.plant.plant import NANO, Plant
 from kane_dynamics.robot_config.declared_constraints import Declared, declared_constraints
 from kane_dynamics.robot_config.parameters.tables import ConstraintParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, overrides_below, read
-from kane_dynamics.ros.messages.diagnostics import ERROR, OK, WARN, Status
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 
 EVENTS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 """Many may come in one period, and each counts."""

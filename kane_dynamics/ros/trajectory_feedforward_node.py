@@ -13,7 +13,6 @@ from rclpy.node import Node
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from kane_dynamics.control.inputs import Input
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_filter import (
     Filled,
@@ -22,11 +21,11 @@ from kane_dynamics.control.trajectory_filter import (
     TrajectoryFilter,
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.messages.inputs import Input
 from kane_dynamics.ros.action_proxy import ActionProxy, Responses
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, Status
-from kane_dynamics.ros.messages.qos import COMMAND
-from kane_dynamics.ros.runtime import WALL, try_import
+from kane_dynamics.ros.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.runtime import COMMAND, WALL, try_import
 from kane_dynamics.typing import Floats
 
 

@@ -24,7 +24,7 @@ from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.ros.entry import node_class
 

@@ -13,11 +13,11 @@ from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics, known_speeds, rolling_motion
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, KaneDynamicsError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import RobotParameters, SimulatorParameters
 from kane_dynamics.robot_config.robot_source import build_model
-from kane_dynamics.ros.messages.diagnostics import OK, WARN, steering_status
+from kane_dynamics.ros.diagnostics import OK, WARN, steering_status
 
 
 def chosen(kind, **changes):

@@ -11,9 +11,8 @@ from rclpy.parameter import Parameter
 from ros_bench import domain_id
 
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.ros.effort_controller_node import EffortControllerNode
+from kane_dynamics.ros.effort_controller_node import EffortControllerNode, WrenchControlNode
 from kane_dynamics.ros.trajectory_feedforward_node import TrajectoryFeedforwardNode
-from kane_dynamics.ros.wrench_control_node import WrenchControlNode
 
 pytestmark = pytest.mark.ros
 

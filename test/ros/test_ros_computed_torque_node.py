@@ -27,7 +27,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 
 pytestmark = pytest.mark.ros
 NODE = 'kane_computed_torque'

@@ -11,15 +11,17 @@ from ros_models import odometry, time_message
 
 from kane_dynamics.messages.conversions import (
     NameMap,
+    PlanarFrame,
     field_values,
+    fill_odometry,
     nanoseconds,
+    read_odometry,
     set_doubles,
     set_stamp,
     set_yaw,
     yaw_from_msg,
 )
-from kane_dynamics.messages.input_monitor import RejectedInput
-from kane_dynamics.messages.planar_frame import PlanarFrame, fill_odometry, read_odometry
+from kane_dynamics.messages.inputs import RejectedInput
 
 WANTED = ('a', 'b', 'c')
 

@@ -14,7 +14,7 @@ from kane_dynamics.control.effort_law import EffortLaw, Terms, clamped
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import KaneDynamicsError, NameNotFoundError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.plant.timing import Rate

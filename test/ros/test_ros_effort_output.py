@@ -10,7 +10,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 
 from ros_models import model_of
 
-from kane_dynamics.ros.messages.effort_output import EffortOutput
+from kane_dynamics.ros.effort_node import EffortOutput
 
 pytestmark = pytest.mark.ros
 

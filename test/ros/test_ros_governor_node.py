@@ -14,7 +14,7 @@ from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.trajectories.joint_trajectory import UNNAMED, JointTrajectory
 

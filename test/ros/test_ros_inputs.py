@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from ros_models import FakeClock, joint_state, odometry
 
 from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
-from kane_dynamics.messages.input_monitor import InputMonitor, RejectedInput
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.messages.inputs import InputMonitor, RejectedInput
 
 JOINTS = ('a', 'b', 'c')
 FIELDS = ('position', 'velocity')

@@ -20,7 +20,7 @@ from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 
 pytestmark = pytest.mark.ros
 COMMAND_JOINTS = ('arm_2_joint', 'wheel_left_joint')

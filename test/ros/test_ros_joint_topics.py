@@ -11,9 +11,9 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Float64
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.ros.diagnostics import ERROR
 from kane_dynamics.ros.effort_controller_node import EffortControllerNode
-from kane_dynamics.ros.messages.diagnostics import ERROR
-from kane_dynamics.ros.messages.effort_output import JointTopics, joint_topic
+from kane_dynamics.ros.effort_node import JointTopics, joint_topic
 
 pytestmark = pytest.mark.ros
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kane_dynamics.messages.input_monitor import NodeTime
+from kane_dynamics.messages.inputs import NodeTime
 
 
 class Clock:

@@ -22,7 +22,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import TiltInput
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot_config.parameters.tables import (
     SimulatorParameters,

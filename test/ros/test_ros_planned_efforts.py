@@ -12,11 +12,10 @@ from ros_models import PENDULUM_URDF, from_preset, parameters
 import kane_dynamics as kd
 from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.cli import main
-from kane_dynamics.control.base_prediction import along, following, resting
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.trajectory_efforts import PlannedEfforts
+from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along, following, resting
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import build_model, model_of_file
 from kane_dynamics.trajectories.effort_points import line_error

@@ -19,9 +19,9 @@ from ros_bench import LATCHED, domain_id
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from kane_dynamics.ros.diagnostics import ERROR
 from kane_dynamics.ros.effort_controller_node import EffortControllerNode
 from kane_dynamics.ros.forward_dynamics_node import ForwardDynamicsNode
-from kane_dynamics.ros.messages.diagnostics import ERROR
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 pytestmark = pytest.mark.ros

@@ -10,7 +10,7 @@ from ros_models import FakeClock, model_of, path, point
 
 from kane_dynamics.control.effort_controller import SpeedScalingInput
 from kane_dynamics.control.reference import Motors, ReferenceTracker
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 
 ARM, WHEEL = 'arm_2_joint', 'wheel_left_joint'
 TIMEOUT = 0.5

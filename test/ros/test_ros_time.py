@@ -20,7 +20,7 @@ from std_srvs.srv import Empty
 
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.plant.timing import BACKLOG, Rate
-from kane_dynamics.ros.simulated_clock import SimulatedClock
+from kane_dynamics.ros.simulator_output import SimulatedClock
 
 pytestmark = pytest.mark.ros
 LEVEL = 1.5707963

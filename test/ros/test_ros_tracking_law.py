@@ -15,11 +15,11 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController, Gains, tracking_efforts
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
+from kane_dynamics.control.frame_controllers import FrameTorqueController
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
-from kane_dynamics.control.task_space_controller import FrameTorqueController
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
 from kane_dynamics.robot_config.robot_source import build_model

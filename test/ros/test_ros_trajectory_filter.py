@@ -17,7 +17,7 @@ from kane_dynamics.control.state_inputs import MeasuredState
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, check_still_to_come
 from kane_dynamics.control.trajectory_filter import Preparation, TrajectoryCount, TrajectoryFilter
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import model_of_file
 

@@ -29,8 +29,8 @@ from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.control.state_inputs import OdometryInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.input_monitor import InputMonitor
-from kane_dynamics.messages.planar_frame import PlanarFrame
+from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.plant.plant import Plant, VelocityDrives
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import (

@@ -15,9 +15,9 @@ from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool, Trigger
 
+from kane_dynamics.control.frame_controllers import WrenchController
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.wrench_controller import WrenchController
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 
 pytestmark = pytest.mark.ros

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 from ros_models import FakeClock, build_model, from_preset, read_description, time_message, xyz
 
 import kane_dynamics as kd
+from kane_dynamics.control.frame_controllers import WrenchController
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import WrenchControlParameters
 
 FREE = ('free', 'free', 'free')

@@ -13,10 +13,10 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from kane_dynamics.control.frame_controllers import WrenchController
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.wrench_controller import WrenchController
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.messages.input_monitor import InputMonitor
+from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.plant.plant import Plant
 from kane_dynamics.robot_config.parameters.tables import (
     SimulatorParameters,

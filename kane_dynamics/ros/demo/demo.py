@@ -51,7 +51,7 @@ from kane_dynamics.robot_config.robot_source import (
     read_parameter_file,
 )
 from kane_dynamics.ros.demo.laws import Law, affordable_motion
-from kane_dynamics.ros.messages.diagnostics import ERROR
+from kane_dynamics.ros.diagnostics import ERROR
 from kane_dynamics.ros.runtime import fast_executor
 from kane_dynamics.ros.simulator_node import SimulatorNode
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""REP-107 diagnostics: one status per component, once a second; counts of the outputs."""
+"""REP-107 diagnostics: one status per component, once a second."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.control.inputs import Input
-from kane_dynamics.messages.loop_statistics import Deadlines
+from kane_dynamics.messages.inputs import Input
 from kane_dynamics.ros.runtime import WALL
 from kane_dynamics.typing import Floats
 
@@ -96,46 +95,3 @@ class Diagnostics:
                 )
             )
         self._publisher.publish(message)
-
-
-class OutputLog:
-    """Counts outputs, those that were late, and computations that failed."""
-
-    def __init__(self) -> None:
-        self._deadlines = Deadlines()
-        self._done = self._failed = 0
-        self._trouble = ''
-
-    def done(self, stamp: int, now: int, busy: float) -> None:
-        """Take one output; parameters as for `Deadlines.count`."""
-        self._done += 1
-        self._deadlines.count(stamp, now, busy)
-
-    def failed(self, error: Exception) -> None:
-        """Take a computation that failed."""
-        self._failed += 1
-        self._trouble = str(error)
-
-    def status(
-        self, active: bool, problem: str, otherwise: Callable[[dict[str, object]], Status]
-    ) -> Status:
-        """Return what was wrong since the last call."""
-        report = self._deadlines.report()
-        values: dict[str, object] = {
-            'state': 'active' if active else 'inactive',
-            'outputs': self._done,
-            'late outputs': self._deadlines.missed,
-            'failed computations': self._failed,
-            'computing [ms]': f'{1e3 * report.mean:.3f}, longest {1e3 * report.longest:.3f}',
-        }
-        trouble, self._trouble = self._trouble, ''
-        if trouble:
-            return Status(ERROR, trouble, values)
-        if not active:
-            return Status(WARN, 'inactive', values)
-        if problem:
-            return Status(ERROR, problem, values)
-        status = otherwise(values)
-        if status.level == OK and report.problem:
-            return Status(WARN, report.problem, values)
-        return status

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""ROS messages from arrays, and arrays from ROS messages."""
