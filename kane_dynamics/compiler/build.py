@@ -19,8 +19,13 @@ from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
-from kane_dynamics.compiler.graphs.subsets import SwitchedTracer
-from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, METHOD_GRAPHS, Tracer
+from kane_dynamics.compiler.graphs.trace import (
+    DERIVATIVE_GRAPHS,
+    GRAPHS,
+    METHOD_GRAPHS,
+    SwitchedTracer,
+    Tracer,
+)
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
 from kane_dynamics.compiler.llvm.module import kernel_ir
 from kane_dynamics.compiler.llvm.native import LlvmCall, Processor, start_compiling, vector_lanes

@@ -172,7 +172,7 @@ _STEP, _LOOK = one_step(step_name(rk4.__name__, True)), 'look'
 
 
 class SwitchedCode(ConstraintSubsetDynamics):
-    """Machine code of `graphs.subsets.SwitchedTracer`."""
+    """Machine code of `graphs.trace.SwitchedTracer`."""
 
     def __init__(
         self,
