@@ -12,7 +12,7 @@ import numpy as np
 
 from kane_dynamics.compiler.build import shape_of, straight_line
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler, Usage
+from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS, kernel_ir
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.recipe import Recipe
@@ -91,12 +91,7 @@ class CudaKernel:
         self.count = len(self._names)
         self.dtype: np.dtype[Any] = np.dtype(precision)
         self._limit = HEALTH_LIMITS[ELEMENTS[precision]]
-        self._launch = device.load(code.code, name)
-
-    @property
-    def usage(self) -> Usage:
-        """Return what it takes of the device."""
-        return self._launch.usage
+        self._run_on, self.usage = device.load(code.code, name)
 
     def __call__(
         self, *inputs: Any, parameters: Array, redo: Redo, out: Array | None = None
@@ -159,7 +154,7 @@ class CudaKernel:
         xp = self._device.xp
         rcond, ill = xp.empty(states, self.dtype), xp.zeros(1, np.uint32)
         values = [part for view in views for part in view.arguments()]
-        self._launch.run(states, [np.int64(states), *values, rcond, ill])
+        self._run_on(states, [np.int64(states), *values, rcond, ill])
         if not int(ill[0]):  # waits for the kernel
             return None
         return xp.flatnonzero(~(rcond >= self._limit))

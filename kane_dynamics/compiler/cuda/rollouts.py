@@ -15,7 +15,7 @@ import numpy as np
 
 from kane_dynamics.compiler.build import callees, step_name, step_programs
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler, Usage
+from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler
 from kane_dynamics.compiler.cuda.kernel import View
 from kane_dynamics.compiler.cuda.kernel_ir import (
     ELEMENTS,
@@ -146,12 +146,7 @@ class CardSteps:
     """Code of the rollouts of one integrator."""
 
     def __init__(self, code: CachedKernel, device: CudaDevice) -> None:
-        self._launch = device.load(code.code, ROLLOUT)
-
-    @property
-    def usage(self) -> Usage:
-        """Return what the kernel takes of the device."""
-        return self._launch.usage
+        self._run_on, self.usage = device.load(code.code, ROLLOUT)
 
     def run(
         self,
@@ -175,4 +170,4 @@ class CardSteps:
         room = [stride // kept.itemsize for stride in kept.strides]
         inputs += [kept, np.int64(room[1]), np.int64(room[0]), done, np.float64(h)]
         inputs += [np.int64(count), np.int64(piece), np.int64(every or count + 1)]
-        self._launch.run(len(indices), inputs)
+        self._run_on(len(indices), inputs)
