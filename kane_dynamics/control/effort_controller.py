@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.analysis.tracking import (
     COMPUTED,
     FEEDFORWARD,
@@ -79,8 +78,7 @@ def term_alone(
     """Return what one term adds to the efforts of the motors, by one more call of the engine."""
     none = np.zeros(len(law.motors.v))
     pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
-    inertia, coriolis, gravity, friction = (term == one for one in TERMS)
-    alone = Terms(inertia, coriolis, gravity, friction, coulomb=coulomb)
+    alone = Terms((term,), coulomb=coulomb)
     return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
 
 
@@ -159,6 +157,7 @@ class EffortController:
         self.reference.ramp = parameters.braking_time
         self.reference.start_tolerance = parameters.reference_start_tolerance
         self._terms = Terms.of(parameters, parameters.friction_compensation)
+        self._bound = known_limits(self._limit, parameters.effort_limit_scale)
         self._rise.configure(parameters.ramp_time, rate)
 
     def _check(self, parameter: str, names: tuple[str, ...]) -> None:
@@ -226,12 +225,11 @@ class EffortController:
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.enforce_command_limits:
             return effort
-        limit = known_limits(self._limit, self._parameters.effort_limit_scale)
-        over = np.abs(effort) > limit
+        over = np.abs(effort) > self._bound
         if not over.any():
             return effort
         self._clamped.update(name for name, x in zip(self.motors, over, strict=True) if x)
-        return clamped(effort, limit)
+        return clamped(effort, self._bound)
 
     def pop_saturated(self) -> list[str]:
         """Return the motors whose effort was clamped since the last call."""

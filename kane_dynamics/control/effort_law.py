@@ -10,9 +10,6 @@ balance the terms of :math:`h = M a + C v + g + D v + F \mathrm{sign}(v)` that a
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +17,9 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.projection import fit_entries
+from kane_dynamics.analysis.skid_friction import SkidFriction
 from kane_dynamics.analysis.tracking import to_reference_speeds
+from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.control.node_dynamics import (
     Dynamics,
     consistent_reference,
@@ -28,39 +27,61 @@ from kane_dynamics.control.node_dynamics import (
     rolling_motion,
 )
 from kane_dynamics.control.reference import Motors, Reference
-from kane_dynamics.control.skid_steer_feedforward import SkidSteerFeedforward
+from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot_config.parameters.tables import TermsParameters
+from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats, Indices
 
+_ROOT = PlanarFrame()
 
-@dataclass(frozen=True)
-class Terms:
-    """Which terms are fed forward."""
 
-    inertia: bool = True
-    coriolis: bool = True
-    gravity: bool = True
-    friction: bool = True
+class SkidSteerFeedforward:
+    """Motion and friction of one base."""
+
+    def __init__(self, model: RobotModel, base: WheeledBase) -> None:
+        self._base, self._actuated = base, model.actuated
+        self.wheels = model.v_index((*base.driven, *base.passive))
+        self._driven = model.v_index(base.driven)
+        # twist of each wheel's unit rate: a base that skids has nothing that changes it
+        self._per_rate = base.twist(np.eye(len(base.driven))).twist
+        self._friction: SkidFriction | None = None
+        self._mu: tuple[float, ...] = ()
+
+    def configure(self, friction: tuple[float, ...]) -> None:
+        """Take over mu along and across the track; where one is 0 it is not known."""
+        if friction == self._mu:  # other parameters changed; this takes a third of a second
+            return
+        known, self._mu = all(mu > 0.0 for mu in friction), friction
+        self._friction = SkidFriction(self._base, friction, self._actuated) if known else None
+
+    def base_motion(
+        self, q: Floats, v: Floats, a: Floats, turning: float | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return speeds and accelerations of the base, (3,) each, to which its wheels drive it."""
+        twist, rate = v[self._driven] @ self._per_rate, a[self._driven] @ self._per_rate
+        speeds = _ROOT.root_velocity(q, twist)
+        # a twist is of moving axes: its turning is an acceleration too
+        yaw = twist[2] if turning is None else turning
+        inertial = rate + yaw * np.array([-twist[1], twist[0], 0.0])
+        return speeds, _ROOT.root_acceleration(q, speeds, inertial)
+
+    def effort(self, q: Floats, v: Floats, a: Floats) -> Floats | None:
+        """Return the efforts on v that friction costs, (nv,); None where it is not known."""
+        return None if self._friction is None else self._friction.effort(q, v, a)
+
+
+class Terms(NamedTuple):
+    """Which terms are fed forward, as `kane_dynamics` names them."""
+
+    names: tuple[str, ...] = TERMS
     compensated: tuple[str, ...] = ()  # Motors whose drive compensates gravity itself
     coulomb: float = 1.0  # Part of the Coulomb friction at reference speeds that is fed forward
 
     @classmethod
     def of(cls, parameters: TermsParameters, coulomb: float = 1.0) -> Terms:
         """Return what parameters choose."""
-        return cls(
-            parameters.terms_inertia,
-            parameters.terms_coriolis,
-            parameters.terms_gravity,
-            parameters.terms_friction,
-            parameters.gravity_compensated_joints,
-            coulomb,
-        )
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Return the terms that are fed forward, as `kane_dynamics` names them."""
-        on = self.inertia, self.coriolis, self.gravity, self.friction
-        return TERMS if all(on) else tuple(itertools.compress(TERMS, on))
+        names = tuple(term for term in TERMS if getattr(parameters, f'terms_{term}'))
+        return cls(names, parameters.gravity_compensated_joints, coulomb)
 
 
 class BaseState(NamedTuple):
@@ -129,10 +150,10 @@ class EffortLaw:
         q, v = self.with_consistent_steering(q, v)
         result = self._found(q, v, a, motor, names, base, v_ref)
         effort = result.effort
-        if self.skid_steer is not None and terms.friction:
+        if self.skid_steer is not None and 'friction' in terms.names:
             scrub_effort = self.skid_steer.effort(q, result.velocity, result.acceleration)
             effort = effort if scrub_effort is None else effort + scrub_effort
-        if target is not None and terms.friction:
+        if target is not None and 'friction' in terms.names:
             engine, moved = self._dynamics.engine, result.velocity
             values = engine, self._places, q, moved, target, terms.coulomb
             effort = effort + to_reference_speeds(*values)
@@ -167,7 +188,7 @@ class EffortLaw:
 
     def hold(self, q: Floats, terms: Terms) -> Floats:
         """Return the efforts that hold the robot at rest at q against gravity."""
-        if not terms.gravity:
+        if 'gravity' not in terms.names:
             return np.zeros(len(self.motors.v))
         q, at_rest = self.with_consistent_steering(q, np.zeros(self._robot.nv))
         result = self._dynamics.engine.constrained_inverse_dynamics(
@@ -186,15 +207,6 @@ class EffortLaw:
         """Return wanted minus measured positions and speeds of the motors that are named."""
         error = self.motors.error(reference.motor, reference.position, q[reference.q_index])
         return error, reference.velocity - v[reference.v_index]
-
-    def wanted_motion(
-        self, q: Floats, v: Floats, reference: Reference
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return q, v, a of the whole robot for a reference, consistent with the constraints."""
-        q, v, a = self._put(q, v, reference)
-        q, v = self.with_consistent_steering(q, v)
-        result = self._found(q, v, a, reference.motor, TERMS)
-        return q, result.velocity, result.acceleration
 
     def _put(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats, Floats]:
         """Return the measured motion with what the reference names in its place."""
@@ -251,7 +263,7 @@ class EffortLaw:
 
     def left_to_drives(self, effort: Floats, q: Floats, terms: Terms) -> Floats:
         """Return efforts without the gravity that drives compensate themselves."""
-        if not (terms.compensated and terms.gravity):
+        if not terms.compensated or 'gravity' not in terms.names:
             return effort
         gravity = self._dynamics.engine.gravity_force(q)
         effort = effort.copy()

@@ -107,7 +107,7 @@ class FrameTorqueController(EffortController):
     def _sent(self, motion: _Motion, result: FrameEffort, twist: Floats) -> Efforts:
         """Return the efforts of motors and drives, and note what the frame can do."""
         self.reach, effort = result, result.result.effort
-        if self._terms.friction:
+        if 'friction' in self._terms.names:
             effort = effort + self._friction(motion, result.result.velocity, twist)
         motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
         return Efforts(self._task.feedforward_scale * motors, effort[self._drives])

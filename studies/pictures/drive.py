@@ -98,7 +98,7 @@ class Drive:
     def run(self, feedforward: bool) -> Run:
         """Return what PD, with feed-forward or alone, does against the exact simulation."""
         engine, motors = self._dynamics.engine, self._law.motors
-        terms = Terms() if feedforward else Terms(False, False, False, False)
+        terms = Terms() if feedforward else Terms(())
         q, v = self._q, np.zeros(self._model.robot.nv)
         times = np.arange(0.0, DURATION, PERIOD)
         errors, efforts = [], []

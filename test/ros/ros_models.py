@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import yaml
 
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import build_model, read_description
@@ -119,3 +120,11 @@ class FakeClock:
         """Let both clocks run."""
         self.node += round(seconds * 1e9)
         self.wall += round(seconds * 1e9)
+
+
+def wanted_motion(law, q, v, reference):
+    """Return q, v, a of the whole robot for a reference, consistent with the constraints."""
+    q, v, a = law._put(q, v, reference)
+    q, v = law.with_consistent_steering(q, v)
+    result = law._found(q, v, a, reference.motor, TERMS)
+    return q, result.velocity, result.acceleration

@@ -13,6 +13,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, SetParameters
+from ros_models import wanted_motion
 from std_srvs.srv import SetBool, Trigger
 
 import kane_dynamics as kd
@@ -99,7 +100,7 @@ def test_reference_gives_constrained_inverse_dynamics_and_feedback(robot, rng):
     source = ReferenceInput(Motors(model), InputMonitor('reference', 1.0, now=lambda: 10**12))
     assert source.take(trajectory(names, *values))
     reference = source.at(10**12)
-    wanted = EffortLaw(Dynamics(model)).wanted_motion(q, v, reference)
+    wanted = wanted_motion(EffortLaw(Dynamics(model)), q, v, reference)
     forward = kd.constrained_inverse_dynamics(
         model.robot, *wanted, model.constraints, model.motors
     ).effort

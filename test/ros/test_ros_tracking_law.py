@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 from support.base_urdf import BASES
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController, Gains, tracking_efforts
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
@@ -212,9 +213,7 @@ def test_terms_are_switched_and_scaled(name, law, rng):
     none = np.zeros(len(law.motors.v))
     gains = Gains(np.full(len(none), 3.0), none)
     parts = [
-        tracking_efforts(
-            law, name, gains, q, v, reference, Terms(*(i == j for j in range(4)))
-        ).motors
+        tracking_efforts(law, name, gains, q, v, reference, Terms((TERMS[i],))).motors
         for i in range(4)
     ]
     whole = tracking_efforts(law, name, gains, q, v, reference, ALL).motors
@@ -222,7 +221,7 @@ def test_terms_are_switched_and_scaled(name, law, rng):
     assert all(np.abs(part).max() > 1e-3 for part in parts)
     half = tracking_efforts(law, name, gains, q, v, reference, ALL, 0.5).motors
     assert_allclose(half, 0.5 * whole, atol=1e-12)
-    off = tracking_efforts(law, name, gains, q, v, reference, Terms(*(False,) * 4))
+    off = tracking_efforts(law, name, gains, q, v, reference, Terms(()))
     assert not off.motors.any()
 
 
@@ -252,7 +251,7 @@ def test_energy_of_the_error_falls_where_motors_contradict_each_other(base_type)
     wanted = reference_of(model, *rng.uniform(-1.0, 1.0, (3, n)))
     gains = Gains(*rng.uniform(1.0, 4.0, (2, n)))
     q, v, v_ref, _ = law.agreeing(q, rng.uniform(-1.0, 1.0, robot.nv), still, still, None)
-    found = tracking_efforts(law, PASSIVE, gains, q, v, wanted, Terms(friction=False))
+    found = tracking_efforts(law, PASSIVE, gains, q, v, wanted, Terms(TERMS[:3]))
     tau = np.zeros(robot.nv)
     tau[motors] = found.motors
     drag = kd.friction_force(robot, v)  # not among the terms: taken away
@@ -330,9 +329,9 @@ def test_terms_are_left_out_at_some_motors(name):
     q, v = model.robot.neutral(), rng.uniform(-0.5, 0.5, model.robot.nv)
     v = kd.consistent_velocity(model.robot, q, v, model.constraints, model.motors)
     whole = controller.tracked(q, v, reference, None).motors
-    alone = [Terms(*(i == j for j in range(4))) for i in range(4)]
+    alone = [Terms((term,)) for term in TERMS]
     law, gains = EffortLaw(Dynamics(model)), Gains(np.full(n, 9.0), np.full(n, 2.0))
-    none = Terms(*(False,) * 4)
+    none = Terms(())
     pull = tracking_efforts(law, name, gains, q, v, reference, none).motors
     for term, k in (('inertia', 0), ('coriolis', 1), ('friction', 3)):
         excluded = {f'terms_{term}_excluded_joints': ('arm_2_joint', 'wheel_left_joint')}
