@@ -45,7 +45,7 @@ def read(states: States, hand: Floats, arm: NDArray[np.int64]) -> None:
     way = states.goal[:, :3] - hand[:, :3]
     ahead = np.cos(yaw) * v[:, 0] + np.sin(yaw) * v[:, 1]
     base = np.stack([ahead, v[:, 2]], axis=1)
-    to_base = Rotation.from_euler('z', -yaw)
+    to_base = Rotation.from_euler('z', -yaw[:, None])
     parts = to_base.apply(way), to_base.apply(turn), base, q[:, arm], v[:, arm]
     states.observation = np.concatenate(parts, axis=1)
     distance, angle = np.linalg.norm(way, axis=1), np.linalg.norm(turn, axis=1)

@@ -273,7 +273,9 @@ class TestCommand:
         assert len(printed.splitlines()) == 1
 
     def test_without_sympy(self, urdf, capsys, monkeypatch):
-        monkeypatch.setitem(__import__('sys').modules, 'sympy', None)
+        modules = __import__('sys').modules
+        monkeypatch.setitem(modules, 'sympy', None)
+        monkeypatch.delitem(modules, 'kane_dynamics.symbolic.equations')
         assert main(['equations', urdf]) == 1
         printed = capsys.readouterr().err
         assert "pip install 'kane_dynamics[symbolic]'" in printed
