@@ -11,7 +11,7 @@ from support.machines import differential_drive
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.compiler.engine import CompiledEngine
 from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
@@ -72,7 +72,7 @@ def test_what_contradicts_goes_to_the_reference_which_says_so():
 @pytest.fixture
 def large(monkeypatch):
     """Return a drive with wheels and an arm whose code is loops, and what compiling said."""
-    monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+    monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     robot = differential_drive(arm=True, damping=0.4, friction=0.2, armature=0.01)
     rows = (kd.constraints.differential_drive(robot, 'left', 'right', 0.1),)
     with pytest.warns(PerformanceWarning) as said:
@@ -107,7 +107,7 @@ def test_a_large_robot_fell_back_without_a_word(large):
 
 
 def test_mass_matrix_of_loops_with_a_follower(monkeypatch, rng):
-    monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+    monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     bodies = list(kd.serial_chain(5).bodies)
     bodies[4] = replace(bodies[4], mimic=kd.Mimic('joint_2', -1.5, 0.3))
     robot = kd.Robot('follows', bodies)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from support.trees import BASES, random_state, random_tree
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import body_groups
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
@@ -33,7 +33,7 @@ def as_loops(robot, tmp_path_factory, **options):
     """Return a small robot compiled as if it were large."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
-        patch.setattr(generic, 'MOST_COUPLED_PAIRS', -1)
+        patch.setattr(recipe, 'MOST_COUPLED_PAIRS', -1)
         return kd.compile(robot, **options)
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.formulations import METHODS, SPEED_METHODS
 from kane_dynamics.robot.sample_robots import random_tree
@@ -87,7 +87,7 @@ def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
 
 
 def test_what_a_large_robot_drops_of_the_methods_is_said(monkeypatch):
-    monkeypatch.setattr(generic, 'MOST_COUPLED_PAIRS', 5)
+    monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     with pytest.warns(PerformanceWarning, match=r"forward_dynamics\(method='gibbs_appell'\)"):
         fast = kd.compile(kd.serial_chain(5), methods=True, cache=False)
     assert "forward_dynamics(method='lagrange')" in fast.not_compiled

@@ -8,7 +8,7 @@ from support.calculus import along, derivative
 from support.trees import random_state, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import generic
+from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.robot.sample_robots import KINDS
 
@@ -19,7 +19,7 @@ EXACT = 1e-10  # relative to the largest entry; two solves of condition 1e4 in o
 def with_derivatives(monkeypatch, robot, rows=()):
     """Return a robot compiled as if it were large."""
     with monkeypatch.context() as patch:
-        patch.setattr(generic, 'MOST_COUPLED_PAIRS', 0)
+        patch.setattr(recipe, 'MOST_COUPLED_PAIRS', 0)
         fast = kd.compile(robot, rows, derivatives=True, cache=False)
     assert 'balance_derivatives' not in fast.instructions
     return fast
