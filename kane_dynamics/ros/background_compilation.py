@@ -42,82 +42,60 @@ class CompilationError(KaneDynamicsError, RuntimeError):
     """The dynamics of a robot could not be compiled."""
 
 
-class BackgroundCompilation:
-    """A running compilation."""
-
-    def __init__(
-        self, parameters: RobotParameters, text: str, aims: bool = False, frame: str = ''
-    ) -> None:
-        self.progress = ''
-        names = ModelParameters.__dataclass_fields__
-        arguments = {k: v for k, v in asdict(parameters).items() if k in names}
-        values = {'payloads': (), **arguments}  # not every node takes them
-        self._errors = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [sys.executable, '-m', 'kane_dynamics.ros.background_compilation'],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
-            start_new_session=True,
-        )
-        if self._process.stdin is not None:
-            request = {'parameters': values, 'text': text, 'aims': aims, 'frame': frame}
-            self._process.stdin.write(json.dumps(request).encode())
-            self._process.stdin.close()
-
-    def wait(self) -> None:
-        """Wait for the end, with `progress` up to date."""
-        if self._process.stdout is not None:
-            with self._process.stdout as lines:
-                for line in lines:
-                    self.progress = line.decode(errors='replace').strip()
-        code = self._process.wait()
-        with self._errors:
-            self._errors.seek(0)
-            said = self._errors.read().decode(errors='replace').strip().splitlines()
-        if code:
-            raise CompilationError(said[-1] if said else f'the compiler ended with code {code}')
-
-    def stop(self) -> None:
-        """End the compilation."""
-        if self._process.poll() is None:
-            self._process.terminate()
-
-
 class Compilation(
     BackgroundTask['kd.CompiledDynamics']
 ):  # a name: LLVM is loaded when it is needed
     """The compiled algorithms of a model in the making, beside the callbacks."""
 
     def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:
-        self.dynamics = dynamics
-        self._parameters = parameters
-        self._warm_up: BackgroundCompilation | None = None
-        self._stopped = False
+        self.dynamics, self.progress = dynamics, ''
+        self._parameters, self._stopped = parameters, False
+        self._process: subprocess.Popen[bytes] | None = None
         super().__init__(self._compile)
-
-    @property
-    def progress(self) -> str:
-        """Return how far it is, in words."""
-        return self._warm_up.progress if self._warm_up is not None else ''
 
     def stop(self) -> None:
         """End it; the result does not count any more."""
         self._stopped = True
-        if self._warm_up is not None:
-            self._warm_up.stop()
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
 
     def _compile(self) -> kd.CompiledDynamics:
-        d = self.dynamics
-        self._warm_up = BackgroundCompilation(self._parameters, d.model.text, d.aims, d.frame)
-        if self._stopped:
-            self._warm_up.stop()
-        self._warm_up.wait()
+        """Return what a process has put into the cache; `progress` says how far it is."""
+        with tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen(
+                [sys.executable, '-m', 'kane_dynamics.ros.background_compilation'],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+                start_new_session=True,
+            )
+            if process.stdin is not None:
+                process.stdin.write(self._request())
+                process.stdin.close()
+            self._process = process  # `stop` does not break the pipe of the request
+            if self._stopped:
+                self.stop()
+            if process.stdout is not None:
+                with process.stdout as lines:
+                    for line in lines:
+                        self.progress = line.decode(errors='replace').strip()
+            code = process.wait()
+            errors.seek(0)
+            said = errors.read().decode(errors='replace').strip().splitlines()
+        if code:
+            raise CompilationError(said[-1] if said else f'the compiler ended with code {code}')
         result = self.dynamics.find()
         if result is None:
             raise CompilationError('the compiled dynamics cannot be kept in the cache')
         return result
+
+    def _request(self) -> bytes:
+        d, names = self.dynamics, ModelParameters.__dataclass_fields__
+        values = {k: v for k, v in asdict(self._parameters).items() if k in names}
+        values = {'payloads': (), **values}  # not every node takes them
+        request = {'parameters': values, 'text': d.model.text, 'aims': d.aims, 'frame': d.frame}
+        return json.dumps(request).encode()
 
 
 @contextlib.contextmanager

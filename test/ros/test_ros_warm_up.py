@@ -13,7 +13,6 @@ from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import build_model
 from kane_dynamics.ros.background_compilation import (
-    BackgroundCompilation,
     Compilation,
     CompilationError,
 )
@@ -45,8 +44,8 @@ def test_background_process_fills_the_cache_and_results_agree(cold):
         dynamics.engine.gravity_force(state[0]),
         dynamics.engine.forward_dynamics(*state).acceleration,
     ]
-    job = BackgroundCompilation(p, ROD)
-    job.wait()
+    job = Compilation(p, dynamics)
+    job.result(120.0)
     assert 'of' in job.progress
     assert dynamics.load()
     assert dynamics.compiled
@@ -86,10 +85,12 @@ def test_compilation_can_be_stopped(cold):
     ],
 )
 def test_a_compiler_that_fails_gives_its_reason(cold, monkeypatch, name, text, words):
+    p = parameters(RobotParameters)
+    dynamics = Dynamics(build_model(p, ROD))
     (cold / f'{name}.py').write_text(text)
     monkeypatch.syspath_prepend(cold)
     with pytest.raises(CompilationError, match=words):
-        BackgroundCompilation(parameters(RobotParameters), ROD).wait()
+        Compilation(p, dynamics).result(120.0)
 
 
 def seconds(message):
