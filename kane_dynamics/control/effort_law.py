@@ -80,8 +80,9 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, parameters: TermsParameters, coulomb: float = 1.0) -> Terms:
         """Return what parameters choose."""
-        names = tuple(term for term in TERMS if getattr(parameters, f'terms_{term}'))
-        return cls(names, parameters.gravity_compensated_joints, coulomb)
+        on = tuple(term for term in TERMS if getattr(parameters, f'terms_{term}'))
+        # all of them as TERMS itself: the engine need not check its own tuple
+        return cls(TERMS if on == TERMS else on, parameters.gravity_compensated_joints, coulomb)
 
 
 class BaseState(NamedTuple):
