@@ -11,7 +11,15 @@ from math import sqrt
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.tree_routines import add, back, dot, factorize, half, size_in_mass
+from kane_dynamics.compiler.llvm.tree_routines import (
+    add,
+    back,
+    copy,
+    dot,
+    factorize,
+    half,
+    size_in_mass,
+)
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
@@ -87,8 +95,8 @@ def select(
     drift: Array,
     strength: Array,
     is_independent: Array,
-) -> float:
-    """Return how many rows are taken, by the graded rule; D and E lose what others take."""
+) -> None:
+    """Choose independent rows by the graded rule; D and E lose what others take."""
     in_mass = empty(K * N)
     in_si = empty(K * N)
     seen = empty(K)
@@ -121,15 +129,13 @@ def select(
             a = distance(count, int(seen[i]), D[i * N :], in_mass)
             b = distance(count, int(seen[i]), E[i * N :], in_si)
             strength[i] = max(a, b) * active[i]
-    return count
 
 
 def triangular(count: int, rows: Array, Q: Array, R: Array) -> None:
     """Set the rows of Q, orthonormal, and R, lower triangular, of rows = R Q."""
     for i in range(count):
         local = Q[i * N :]
-        for j in range(N):
-            local[j] = rows[i * N + j]
+        copy(N, rows[i * N :], local)
         for j in range(i):
             R[i * K + j] = 0.0
         for _ in range(2):
@@ -187,6 +193,64 @@ def contradicts(
     return result
 
 
+def nonzero_rows(k: int, A: Array, owners: Table, sizes: Array, active: Array) -> None:
+    """Set the lengths of rows, and which are not zero beside those of the same constraint."""
+    for i in range(k):
+        sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
+    for i in range(k):
+        most = 0.0
+        for j in range(k):
+            if owners[j] == owners[i]:
+                most = max(most, sizes[j])
+        active[i] = 0.0
+        if sizes[i] > VANISHED and sizes[i] > ROUNDOFF_ROW * most:
+            active[i] = 1.0
+
+
+def onto_rows(count: int, Q: Array, R: Array, along: Array, push: Array) -> None:
+    """Set the least x of R Q x = along, and R^-1 along in its place."""
+    for j in range(N):
+        push[j] = 0.0
+    for i in range(count):
+        for j in range(i):
+            along[i] -= R[i * K + j] * along[j]
+        along[i] = along[i] / R[i * K + i]
+        add(N, along[i], Q[i * N :], push)
+
+
+def select_weighted(
+    k: int,
+    M: Array,
+    A: Array,
+    drift: Array,
+    kinds: Table,
+    owners: Table,
+    order: Table,
+    D: Array,
+    factors: Array,
+    active: Array,
+    strength: Array,
+    is_independent: Array,
+) -> None:
+    """Set D, rows of A M^-1/2 times their factors, and which are independent."""
+    E = empty(K * N)
+    local = empty(K * N)
+    sizes = empty(K)
+    weights = empty(K)
+    away = empty(K)
+    copy(k * N, A, D)
+    copy(k * N, A, E)
+    nonzero_rows(k, A, owners, sizes, active)
+    unit_factors(k, E, kinds, owners, sizes, active, weights)
+    for i in range(k):
+        away[i] = weights[i] * abs(drift[i])
+        half(M, D[i * N :])
+        sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
+    unit_factors(k, D, kinds, owners, sizes, active, factors)
+    copy(k * N, D, local)
+    select(k, local, E, order, active, away, strength, is_independent)
+
+
 def solve(
     k: int,
     M: Array,
@@ -205,74 +269,42 @@ def solve(
 ) -> float:
     """Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none."""
     D = empty(K * N)
-    E = empty(K * N)
-    kept = empty(K * N)
+    rows = empty(K * N)
     Q = empty(K * N)
     R = empty(K * K)
-    sizes = empty(K)
     active = empty(K)
-    weights = empty(K)
     factors = empty(K)
     strength = empty(K)
-    away = empty(K)
     along = empty(K)
     push = empty(N)
     if not factorize(M) > 0.0:
         return 0.0
-    for j in range(N):
-        x[j] = force[j]
+    copy(N, force, x)
     half(M, x)
     back(M, x)
-    for i in range(k):
-        for j in range(N):
-            D[i * N + j] = A[i * N + j]
-            E[i * N + j] = A[i * N + j]
-        sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
-    for i in range(k):
-        most = 0.0
-        for j in range(k):
-            if owners[j] == owners[i]:
-                most = max(most, sizes[j])
-        active[i] = 0.0
-        if sizes[i] > VANISHED and sizes[i] > ROUNDOFF_ROW * most:
-            active[i] = 1.0
-    unit_factors(k, E, kinds, owners, sizes, active, weights)
-    for i in range(k):
-        away[i] = weights[i] * abs(drift[i])
-        half(M, D[i * N :])
-        sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
-    unit_factors(k, D, kinds, owners, sizes, active, factors)
-    for i in range(k):
-        for j in range(N):
-            kept[i * N + j] = D[i * N + j]
-    select(k, D, E, order, active, away, strength, is_independent)
+    select_weighted(
+        k, M, A, drift, kinds, owners, order, D, factors, active, strength, is_independent
+    )
     count = 0
     for i in range(k):
         if is_independent[i] > 0.5:
-            for j in range(N):
-                D[count * N + j] = kept[i * N + j]
+            copy(N, D[i * N :], rows[count * N :])
             along[count] = factors[i] * (side[i] - dot(N, A[i * N :], x))
             count = count + 1
-    triangular(count, D, Q, R)
-    for j in range(N):
-        push[j] = 0.0
-    for i in range(count):
-        for j in range(i):
-            along[i] -= R[i * K + j] * along[j]
-        along[i] = along[i] / R[i * K + i]
-        add(N, along[i], Q[i * N :], push)
+    triangular(count, rows, Q, R)
+    onto_rows(count, Q, R, along, push)
     back(M, push)
     add(N, 1.0, push, x)
     if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
         return 0.0
     if checked > -0.5 and count < k:
         wrong = contradicts(
-            k, count, kept, R, Q, factors, is_independent, active, strength, b0,
+            k, count, D, R, Q, factors, is_independent, active, strength, b0,
             size_in_mass(M, v), 1.0, SPEED_CONTRADICTION,
         )  # fmt: skip
         if checked > 0.5:
             wrong += contradicts(
-                k, count, kept, R, Q, factors, is_independent, active, strength, side,
+                k, count, D, R, Q, factors, is_independent, active, strength, side,
                 TAKEN * size_in_mass(M, x), 0.0, ACCELERATION_CONTRADICTION,
             )  # fmt: skip
         if wrong > 0.0:
@@ -280,5 +312,6 @@ def solve(
     return 1.0
 
 
-_OF_TREES = dot, add, factorize, half, back, size_in_mass
-ROUTINES = (*_OF_TREES, unit_factors, distance, unit, select, triangular, contradicts, solve)
+_OF_TREES = dot, copy, add, factorize, half, back, size_in_mass
+_OF_ROWS = unit_factors, distance, unit, select, triangular, contradicts, nonzero_rows, onto_rows
+ROUTINES = (*_OF_TREES, *_OF_ROWS, select_weighted, solve)

@@ -24,6 +24,12 @@ def dot(n: int, x: Array, y: Array) -> float:
     return total
 
 
+def copy(n: int, x: Array, y: Array) -> None:
+    """Set y to x."""
+    for k in range(n):
+        y[k] = x[k]
+
+
 def add(n: int, factor: float, x: Array, y: Array) -> None:
     """Add `factor` x to y."""
     for k in range(n):

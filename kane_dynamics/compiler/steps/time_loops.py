@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from kane_dynamics.compiler.llvm.entry import entry_text
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, Signature
 from kane_dynamics.compiler.llvm.loop_code import bodies_at_once
-from kane_dynamics.compiler.llvm.module import FunctionText, joined, single_parts
+from kane_dynamics.compiler.llvm.module import joined, single_parts
 from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.programs import Program
@@ -69,10 +69,39 @@ def gather(lanes: Array, rows: Array, of: Table, stride: int, offset: int, size:
             lanes[LANES * j + lane] = rows[of[lane] * stride + offset + j]
 
 
-def scatter(lanes: Array, lane: int, row: Array, size: int) -> None:
-    """Move one lane of vectors back to where it lies in a row."""
-    for j in range(size):
-        row[j] = lanes[LANES * j + lane]
+def scatter(
+    lanes: Array, chosen: Array, rows: Array, of: Table, stride: int, offset: int, size: int
+) -> None:
+    """Move lanes back to where they lie in rows: those whose `chosen` is 1."""
+    for lane in range(LANES):
+        if chosen[lane] > 0.0:
+            for j in range(size):
+                rows[of[lane] * stride + offset + j] = lanes[LANES * j + lane]
+
+
+def mark(chosen: Array, done: Array, of: Table, count: int) -> None:
+    """Set how many steps are done."""
+    for lane in range(LANES):
+        if chosen[lane] > 0.0:
+            done[of[lane]] = count
+
+
+def unsound(rcond: Array, moves: Array, stops: Array) -> int:
+    """Set which lanes stop, and return how many."""
+    count = 0
+    for lane in range(LANES):
+        stops[lane] = 0.0
+        if moves[lane] > 0.0 and not rcond[lane] >= LIMIT:
+            moves[lane] = 0.0
+            stops[lane] = 1.0
+            count = count + 1
+    return count
+
+
+def fill(lanes: Array, value: float) -> None:
+    """Set all lanes to a value."""
+    for lane in range(LANES):
+        lanes[lane] = value
 
 
 def motions(
@@ -100,68 +129,50 @@ def motions(
     of efforts, steps from one state that is kept to the next, and how far one row is from the next
     in `efforts`, `parameters`, `q_kept` and `v_kept`.
     """
-    q = empty(LANES * NQ)
-    v = empty(LANES * NV)
-    q_end = empty(LANES * NQ)
-    v_end = empty(LANES * NV)
+    state = empty(LANES * (NQ + NV))
+    ended = empty(LANES * (NQ + NV))
     tau = empty(LANES * NV)
     clock = empty(LANES * 2)
     rank = empty(LANES)
     values = empty(LANES * PARAMETERS)
     rcond = empty(LANES)
     moves = empty(LANES)
+    stops = empty(LANES)
     piece = settings[0]
-    every = settings[1]
-    for lane in range(LANES):
-        clock[LANES + lane] = h[0]
+    fill(clock[LANES:], h[0])
     for g in range(begin, end):
         rows = groups[LANES * g :]
-        gather(q, q_rows, rows, NQ, 0, NQ)
-        gather(v, v_rows, rows, NV, 0, NV)
+        gather(state, q_rows, rows, NQ, 0, NQ)
+        gather(state[LANES * NQ :], v_rows, rows, NV, 0, NV)
         gather(values, parameters, rows, settings[3], 0, PARAMETERS)
-        for lane in range(LANES):
-            moves[lane] = 1.0
+        fill(moves, 1.0)
         left = LANES
-        number = first[g] // piece
-        gather(tau, efforts, rows, settings[2], NV * number, NV)
-        new_piece = (number + 1) * piece
-        sample = first[g] // every + 1
-        due = sample * every
+        new_piece = first[g]
+        sample = first[g] // settings[1] + 1
         for k in range(first[g], until[g]):
             if left > 0:
                 if k == new_piece:
                     gather(tau, efforts, rows, settings[2], NV * (k // piece), NV)
-                    new_piece = new_piece + piece
-                for lane in range(LANES):
-                    clock[lane] = k * h[0]
-                rcond[:] = once(q, v, tau, clock, q_end, v_end, rank, values)
-                for lane in range(LANES):
-                    if moves[lane] > 0.0 and not rcond[lane] >= LIMIT:
-                        moves[lane] = 0.0
-                        left = left - 1
-                        scatter(q, lane, q_rows[NQ * rows[lane] :], NQ)
-                        scatter(v, lane, v_rows[NV * rows[lane] :], NV)
-                        done[rows[lane]] = k
-                q_before = q
-                v_before = v
-                q = q_end
-                v = v_end
-                q_end = q_before
-                v_end = v_before
-                if k + 1 == due:
-                    for lane in range(LANES):
-                        if moves[lane] > 0.0:
-                            at_q = settings[4] * rows[lane] + NQ * sample
-                            at_v = settings[5] * rows[lane] + NV * sample
-                            scatter(q, lane, q_kept[at_q:], NQ)
-                            scatter(v, lane, v_kept[at_v:], NV)
+                    new_piece = (k // piece + 1) * piece
+                fill(clock, k * h[0])
+                rcond[:] = once(
+                    state, state[LANES * NQ :], tau, clock,
+                    ended, ended[LANES * NQ :], rank, values,
+                )  # fmt: skip
+                left = left - unsound(rcond, moves, stops)
+                scatter(state, stops, q_rows, rows, NQ, 0, NQ)
+                scatter(state[LANES * NQ :], stops, v_rows, rows, NV, 0, NV)
+                mark(stops, done, rows, k)
+                before = state
+                state = ended
+                ended = before
+                if k + 1 == sample * settings[1]:
+                    scatter(state, moves, q_kept, rows, settings[4], NQ * sample, NQ)
+                    scatter(state[LANES * NQ :], moves, v_kept, rows, settings[5], NV * sample, NV)
                     sample = sample + 1
-                    due = due + every
-        for lane in range(LANES):
-            if moves[lane] > 0.0:
-                scatter(q, lane, q_rows[NQ * rows[lane] :], NQ)
-                scatter(v, lane, v_rows[NV * rows[lane] :], NV)
-                done[rows[lane]] = max(first[g], until[g])
+        scatter(state, moves, q_rows, rows, NQ, 0, NQ)
+        scatter(state[LANES * NQ :], moves, v_rows, rows, NV, 0, NV)
+        mark(moves, done, rows, max(first[g], until[g]))
 
 
 TABLES = 12  # of `motions`
@@ -204,22 +215,15 @@ def rollout_text(
         for name, callee in callees.items()
     ]
     constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT, 'PARAMETERS': parameters}
-    moves: list[FunctionText] = [
-        (
-            Routine(function, constants, {}).text(f'@{function.__name__}', attributes='noinline '),
-            set(),
-        )
-        for function in (gather, scatter)
-    ]
-    parts += moves
+    moves = {one.__name__: f'@{one.__name__}' for one in (gather, scatter, mark, fill)}
+    moves['unsound'] = 'i64 @unsound'
+    for function in (gather, scatter, mark, fill, unsound):
+        made = Routine(function, constants, moves)
+        parts.append((made.text(f'@{function.__name__}', attributes='noinline '), set()))
     for name, program in programs.items():
         nq, nv, *_ = (column.numel() for column in program.inputs)
         parts.append(step_text(name, program, callees, lanes))
-        names = {
-            'gather': '@gather',
-            'scatter': '@scatter',
-            'once': f'{vector(lanes)} @{name}_once',
-        }
+        names = {**moves, 'once': f'{vector(lanes)} @{name}_once'}
         made = Routine(motions, {**constants, 'NQ': nq, 'NV': nv}, names)
         parts.append((made.text(f'@{name}_lanes', linkage=''), made.declarations))
     return joined(parts)
