@@ -3,23 +3,15 @@
 M x = Q + A' lambda, A x = c by the rule of rank, as routines; see `routine`.
 
 The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmidt; M is factored by
-`tree_routines`. N is the number of speeds, K that of rows.
+`ltdl`. N is the number of speeds, K that of rows.
 """
 
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT
+from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, factorize, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.tree_routines import (
-    add,
-    back,
-    copy,
-    dot,
-    factorize,
-    half,
-    size_in_mass,
-)
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
@@ -131,20 +123,53 @@ def select(
             strength[i] = max(a, b) * active[i]
 
 
-def triangular(count: int, rows: Array, Q: Array, R: Array) -> None:
-    """Set the rows of Q, orthonormal, and R, lower triangular, of rows = R Q."""
-    for i in range(count):
-        local = Q[i * N :]
-        copy(N, rows[i * N :], local)
-        for j in range(i):
-            R[i * K + j] = 0.0
-        for _ in range(2):
-            for j in range(i):
-                along = dot(N, local, Q[j * N :])
-                R[i * K + j] += along
-                add(N, -along, Q[j * N :], local)
-        R[i * K + i] = sqrt(dot(N, local, local))
-        unit(R[i * K + i], local, local)
+def triangular(k: int, is_independent: Array, rows: Array, Q: Array, R: Array) -> float:
+    """Set the rows of Q, orthonormal, and R, lower triangular, of independent rows = R Q."""
+    count = 0
+    for i in range(k):
+        if is_independent[i] > 0.5:
+            local = Q[count * N :]
+            copy(N, rows[i * N :], local)
+            for j in range(count):
+                R[count * K + j] = 0.0
+            for _ in range(2):
+                for j in range(count):
+                    along = dot(N, local, Q[j * N :])
+                    R[count * K + j] += along
+                    add(N, -along, Q[j * N :], local)
+            R[count * K + count] = sqrt(dot(N, local, local))
+            unit(R[count * K + count], local, local)
+            count = count + 1
+    return count
+
+
+def onto_rows(
+    k: int,
+    L: Array,
+    is_independent: Array,
+    A: Array,
+    side: Array,
+    factors: Array,
+    Q: Array,
+    R: Array,
+    x: Array,
+) -> None:
+    """Move x onto independent rows A x = side, by the least change in the metric of M."""
+    along = empty(K)
+    change = empty(N)
+    for j in range(N):
+        change[j] = 0.0
+    count = 0
+    for i in range(k):
+        if is_independent[i] > 0.5:
+            left = factors[i] * (side[i] - dot(N, A[i * N :], x))
+            for j in range(count):
+                left -= R[count * K + j] * along[j]
+            along[count] = left / R[count * K + count]
+            add(N, along[count], Q[count * N :], change)
+            count = count + 1
+    back(L, change)
+    add(N, 1.0, change, x)
 
 
 def contradicts(
@@ -207,50 +232,6 @@ def nonzero_rows(k: int, A: Array, owners: Table, sizes: Array, active: Array) -
             active[i] = 1.0
 
 
-def onto_rows(count: int, Q: Array, R: Array, along: Array, push: Array) -> None:
-    """Set the least x of R Q x = along, and R^-1 along in its place."""
-    for j in range(N):
-        push[j] = 0.0
-    for i in range(count):
-        for j in range(i):
-            along[i] -= R[i * K + j] * along[j]
-        along[i] = along[i] / R[i * K + i]
-        add(N, along[i], Q[i * N :], push)
-
-
-def select_weighted(
-    k: int,
-    M: Array,
-    A: Array,
-    drift: Array,
-    kinds: Table,
-    owners: Table,
-    order: Table,
-    D: Array,
-    factors: Array,
-    active: Array,
-    strength: Array,
-    is_independent: Array,
-) -> None:
-    """Set D, rows of A M^-1/2 times their factors, and which are independent."""
-    E = empty(K * N)
-    local = empty(K * N)
-    sizes = empty(K)
-    weights = empty(K)
-    away = empty(K)
-    copy(k * N, A, D)
-    copy(k * N, A, E)
-    nonzero_rows(k, A, owners, sizes, active)
-    unit_factors(k, E, kinds, owners, sizes, active, weights)
-    for i in range(k):
-        away[i] = weights[i] * abs(drift[i])
-        half(M, D[i * N :])
-        sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
-    unit_factors(k, D, kinds, owners, sizes, active, factors)
-    copy(k * N, D, local)
-    select(k, local, E, order, active, away, strength, is_independent)
-
-
 def solve(
     k: int,
     M: Array,
@@ -269,32 +250,34 @@ def solve(
 ) -> float:
     """Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none."""
     D = empty(K * N)
-    rows = empty(K * N)
+    E = empty(K * N)
+    local = empty(K * N)
     Q = empty(K * N)
     R = empty(K * K)
+    sizes = empty(K)
     active = empty(K)
+    weights = empty(K)
     factors = empty(K)
     strength = empty(K)
-    along = empty(K)
-    push = empty(N)
+    away = empty(K)
     if not factorize(M) > 0.0:
         return 0.0
     copy(N, force, x)
     half(M, x)
     back(M, x)
-    select_weighted(
-        k, M, A, drift, kinds, owners, order, D, factors, active, strength, is_independent
-    )
-    count = 0
+    copy(k * N, A, D)
+    copy(k * N, A, E)
+    nonzero_rows(k, A, owners, sizes, active)
+    unit_factors(k, E, kinds, owners, sizes, active, weights)
     for i in range(k):
-        if is_independent[i] > 0.5:
-            copy(N, D[i * N :], rows[count * N :])
-            along[count] = factors[i] * (side[i] - dot(N, A[i * N :], x))
-            count = count + 1
-    triangular(count, rows, Q, R)
-    onto_rows(count, Q, R, along, push)
-    back(M, push)
-    add(N, 1.0, push, x)
+        away[i] = weights[i] * abs(drift[i])
+        half(M, D[i * N :])
+        sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
+    unit_factors(k, D, kinds, owners, sizes, active, factors)
+    copy(k * N, D, local)
+    select(k, local, E, order, active, away, strength, is_independent)
+    count = int(triangular(k, is_independent, D, Q, R))
+    onto_rows(k, M, is_independent, A, side, factors, Q, R, x)
     if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
         return 0.0
     if checked > -0.5 and count < k:
@@ -314,4 +297,4 @@ def solve(
 
 _OF_TREES = dot, copy, add, factorize, half, back, size_in_mass
 _OF_ROWS = unit_factors, distance, unit, select, triangular, contradicts, nonzero_rows, onto_rows
-ROUTINES = (*_OF_TREES, *_OF_ROWS, select_weighted, solve)
+ROUTINES = (*_OF_TREES, *_OF_ROWS, solve)

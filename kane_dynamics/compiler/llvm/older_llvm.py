@@ -22,16 +22,8 @@ _CALL = re.compile(rf'({_NAME} = )?call (\S+) ({_NAME})\((.*)\)')
 _POINTER = re.compile(r'\bptr\b')
 _DECLARED = re.compile(r'declare (.+) (@kd\.(\w+)\.[\w.]+)\((.*)\)')
 # number of arguments
-_IN_THE_C_LIBRARY = {
-    'tan': 1,
-    'asin': 1,
-    'acos': 1,
-    'atan': 1,
-    'atan2': 2,
-    'sinh': 1,
-    'cosh': 1,
-    'tanh': 1,
-}
+_OF_ONE = 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh'
+_IN_THE_C_LIBRARY = {**dict.fromkeys(_OF_ONE, 1), 'atan2': 2}
 _PREDICATES = {'minimum': 'olt', 'maximum': 'ogt'}
 _NEW = re.compile(rf'@llvm\.({"|".join([*_IN_THE_C_LIBRARY, *_PREDICATES])})\.')
 

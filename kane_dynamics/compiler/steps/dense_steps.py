@@ -2,8 +2,8 @@
 """Routines of accelerations, time steps and projections; see `dense_kernels`."""
 
 from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
+from kane_dynamics.compiler.llvm.ltdl import dot, size_in_mass
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
-from kane_dynamics.compiler.llvm.tree_routines import dot, size_in_mass
 
 # what a robot has
 H = AXES = KICKS = 0

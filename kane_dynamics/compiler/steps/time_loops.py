@@ -70,19 +70,19 @@ def gather(lanes: Array, rows: Array, of: Table, stride: int, offset: int, size:
 
 
 def scatter(
-    lanes: Array, chosen: Array, rows: Array, of: Table, stride: int, offset: int, size: int
+    lanes: Array, mask: Array, rows: Array, of: Table, stride: int, offset: int, size: int
 ) -> None:
-    """Move lanes back to where they lie in rows: those whose `chosen` is 1."""
+    """Move lanes back to where they lie in rows: those whose mask is 1."""
     for lane in range(LANES):
-        if chosen[lane] > 0.0:
+        if mask[lane] > 0.0:
             for j in range(size):
                 rows[of[lane] * stride + offset + j] = lanes[LANES * j + lane]
 
 
-def mark(chosen: Array, done: Array, of: Table, count: int) -> None:
+def mark(mask: Array, done: Array, of: Table, count: int) -> None:
     """Set how many steps are done."""
     for lane in range(LANES):
-        if chosen[lane] > 0.0:
+        if mask[lane] > 0.0:
             done[of[lane]] = count
 
 
