@@ -117,7 +117,7 @@ def _base(
 
 
 def _path(
-    model: RobotModel, dynamics: kd.CompiledDynamics, points: JointTrajectory, q: Floats
+    model: RobotModel, dynamics: 'kd.CompiledDynamics', points: JointTrajectory, q: Floats
 ) -> Path:
     """Return the path through the points; where the base moves, wheels roll with it."""
     base, robot = model.base, model.robot

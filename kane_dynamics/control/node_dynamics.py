@@ -51,14 +51,14 @@ class Dynamics:
         """Compile, or load from the cache; takes seconds the first time."""
         self.use(self._made(progress))
 
-    def find(self) -> kd.CompiledDynamics | None:
+    def find(self) -> 'kd.CompiledDynamics | None':
         """Return the compiled algorithms from the cache, or None; `use` puts them to work."""
         try:
             return self._made(_refuse)
         except NotCompiledYetError:
             return None
 
-    def use(self, fast: kd.CompiledDynamics) -> None:
+    def use(self, fast: 'kd.CompiledDynamics') -> None:
         """Go on with compiled algorithms, from the next call on, under the same loads."""
         for frame, payload in self._carried.items():
             fast.set_payload(frame, *payload)
@@ -73,7 +73,7 @@ class Dynamics:
             self.use(fast)
         return fast is not None
 
-    def _made(self, progress: Progress) -> kd.CompiledDynamics:
+    def _made(self, progress: Progress) -> 'kd.CompiledDynamics':
         """Return compiled algorithms, with the efforts of the motors among them."""
         model = self.model
         fast = kd.compile(

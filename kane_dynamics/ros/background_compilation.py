@@ -59,7 +59,7 @@ class Compilation(
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
 
-    def _compile(self) -> kd.CompiledDynamics:
+    def _compile(self) -> 'kd.CompiledDynamics':
         """Return what a process has put into the cache; `progress` says how far it is."""
         with tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(

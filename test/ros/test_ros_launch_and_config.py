@@ -14,6 +14,7 @@ import pytest
 import yaml
 from ros_models import flat
 
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.effort_controller import EXCLUDED
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.spec import Spec, matching_spec
@@ -200,6 +201,7 @@ def test_every_parameter_is_read_somewhere(node):
     limits = {f'timeout_{name}' for name in re.findall(r"guard\('(\w+)'\)", source)}
     limits.add('timeout_imu')  # new_guard(IMU)
     built = {f'terms_{term}_excluded_joints' for term in EXCLUDED}
+    built |= {f'terms_{term}' for term in TERMS}
     unread = {f for f in fields if not re.search(rf"['.]{f}\b", source)}
     assert unread <= limits | built
 
