@@ -38,10 +38,7 @@ from kane_dynamics.algebra.matrices import block_matrix, product, scaled, skew, 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
-from kane_dynamics.robot.motion import (
-    JointMotion,
-    joint_motion,
-)
+from kane_dynamics.robot.motion import JointMotion, joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.typing import NDArray
 

@@ -8,11 +8,12 @@ The equations of motion of small systems as SymPy expressions.
     A v = b_0, \quad A \dot v = b
 
 The algorithms that compute the numbers are traced into a graph, as for machine code, and the graph
-is converted: nothing is derived a second time.
+is converted: nothing is derived a second time. SymPy is imported when it is first needed.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Annotated, Any
 
 import casadi as ca
@@ -29,21 +30,10 @@ from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import quaternion_slices
 from kane_dynamics.typing import ArrayLike, Floats
 
-try:
-    import sympy
-except ImportError as missing:
-    raise MissingPackageError(
-        'symbolic equations of motion', 'SymPy', "pip install 'kane_dynamics[symbolic]'"
-    ) from missing
-
-from kane_dynamics.symbolic.graph import PlainAlgebra, check_size, converted, written_operations
-from kane_dynamics.symbolic.short_forms import ShortAlgebra
-from kane_dynamics.symbolic.text import as_latex, as_source, as_text
-
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
 MOST_OPERATIONS = 200_000  # written out without simplification: about 400 pages
 Symbols = tuple[Any, ...]
-Matrix = Annotated[Any, sympy.ImmutableMatrix]
+Matrix = Annotated[Any, 'sympy.ImmutableMatrix']
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +105,7 @@ class EquationsOfMotion:
 
         They are linear in vdot and in the multipliers.
         """
+        sympy = _with_sympy('sympy')
         rate, force, pull = (
             sympy.Matrix(len(x), 1, x) for x in (self.vdot, self.tau, self.multipliers)
         )
@@ -140,6 +131,7 @@ class EquationsOfMotion:
         """
         if quantity not in QUANTITIES:
             raise NameNotFoundError('quantity', quantity, QUANTITIES)
+        sympy = _with_sympy('sympy')
         expressions = getattr(self, quantity)
         compute = sympy.lambdify([self.q, self.v, self.t], expressions.tolist(), 'numpy', cse=True)
         shape = expressions.shape if quantity.endswith('matrix') else expressions.shape[:1]
@@ -156,7 +148,7 @@ class EquationsOfMotion:
         Equations of motion, then A v = b_0 and A vdot = b of each constraint row, then dq/dt where
         it is not v.
         """
-        return as_text(self, _checked_digits(digits))
+        return str(_with_sympy().as_text(self, _checked_digits(digits)))
 
     def latex(self, digits: int = 6) -> str:
         r"""
@@ -165,11 +157,11 @@ class EquationsOfMotion:
         Symbols are numbered, :math:`q_1, v_1, \dot v_1, \tau_1, \lambda_1`; comments before it
         say which number has which name.
         """
-        return as_latex(self, _checked_digits(digits))
+        return str(_with_sympy().as_latex(self, _checked_digits(digits)))
 
     def source(self) -> str:
         """Return Python source that makes the symbols and matrices again, with all digits."""
-        return as_source(self, QUANTITIES)
+        return str(_with_sympy().as_source(self, QUANTITIES))
 
 
 QUANTITIES = tuple(field.name for field in fields(EquationsOfMotion) if field.type == Matrix)
@@ -215,16 +207,18 @@ def equations_of_motion(
     """
     constraints = ConstraintSet.of(robot, constraints)
     too_large = f"robot '{robot.name}' is too large to write down"
-    check_size(too_large, robot.nv, MOST_SPEEDS, 'speeds')
-    names = _symbols(robot, len(constraints.labels))
+    sympy, graph = _with_sympy('sympy'), _with_sympy('kane_dynamics.symbolic.graph')
+    graph.check_size(too_large, robot.nv, MOST_SPEEDS, 'speeds')
+    names = _symbols(sympy, robot, len(constraints.labels))
     function = _traced_quantities(robot, constraints)
-    algebra: PlainAlgebra
     if simplify:
-        algebra = ShortAlgebra([names['q'][columns] for _, columns in quaternion_slices(robot)])
+        forms = _with_sympy('kane_dynamics.symbolic.short_forms')
+        quaternions = [names['q'][columns] for _, columns in quaternion_slices(robot)]
+        algebra = forms.ShortAlgebra(quaternions)
     else:
-        algebra, count = PlainAlgebra(), written_operations(function)
-        check_size(too_large, count, MOST_OPERATIONS, 'operations')
-    matrices = converted(function, [names['q'], names['v'], (names['t'],)], algebra)
+        algebra, count = graph.PlainAlgebra(), graph.written_operations(function)
+        graph.check_size(too_large, count, MOST_OPERATIONS, 'operations')
+    matrices = graph.converted(function, [names['q'], names['v'], (names['t'],)], algebra)
     quantities = dict(zip(QUANTITIES, matrices, strict=True))
     return EquationsOfMotion(name=robot.name, labels=constraints.labels, **names, **quantities)
 
@@ -248,7 +242,7 @@ def _traced_quantities(robot: Robot, constraints: Sequence[Constraint]) -> ca.Fu
     return ca.Function('equations', [column(q), column(v), t], ca.cse(quantities))
 
 
-def _symbols(robot: Robot, rows: int) -> dict[str, Any]:
+def _symbols(sympy: Any, robot: Robot, rows: int) -> dict[str, Any]:
     """Return all symbols by field; where a name is taken, an underscore is appended."""
     used: set[str] = set()
 
@@ -270,3 +264,13 @@ def _checked_digits(digits: int) -> int:
     if not (isinstance(digits, int) and 1 <= digits <= 17):
         raise InvalidInputError(f'digits: need a whole number from 1 to 17, got {digits!r}')
     return digits
+
+
+def _with_sympy(module: str = 'kane_dynamics.symbolic.text') -> Any:
+    """Return SymPy, or a module of this folder that needs it."""
+    try:
+        import_module('sympy')
+    except ImportError as error:
+        remedy = "pip install 'kane_dynamics[symbolic]'"
+        raise MissingPackageError('symbolic equations of motion', 'SymPy', remedy) from error
+    return import_module(module)

@@ -17,12 +17,7 @@ import casadi as ca
 import sympy
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.symbolic.graph import (
-    PlainAlgebra,
-    check_size,
-    operation_name,
-    sympy_operation,
-)
+from kane_dynamics.symbolic.graph import PlainAlgebra, check_size, operation_name, sympy_operation
 from kane_dynamics.symbolic.laurent import CANCELLED, TOO_LARGE, Laurent, Sum, largest, scalar
 
 Exponents = tuple[int, ...]

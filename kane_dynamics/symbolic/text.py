@@ -8,7 +8,8 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-Equations = Any  # of motion: `EquationsOfMotion`, whose methods call these functions
+from kane_dynamics.symbolic.equations import EquationsOfMotion
+
 _LETTERS = {'q': 'q', 'v': 'v', 'vdot': r'\dot v', 'tau': r'\tau', 'multipliers': r'\lambda'}
 
 
@@ -42,7 +43,7 @@ class _Latex(LatexPrinter):
         return rf'{mantissa} \cdot 10^{{{int(exponent)}}}' if exponent else mantissa
 
 
-def as_text(equations: Equations, digits: int) -> str:
+def as_text(equations: EquationsOfMotion, digits: int) -> str:
     """Return the equations as lines of text."""
     printer = _Text(digits, {})
     lines = [f'equations of motion of {equations.name}']
@@ -54,7 +55,7 @@ def as_text(equations: Equations, digits: int) -> str:
     return '\n'.join([*lines, *([''] if rates else []), *rates])
 
 
-def as_latex(equations: Equations, digits: int) -> str:
+def as_latex(equations: EquationsOfMotion, digits: int) -> str:
     """Return the equations as comments and one ``aligned`` environment."""
     names = {
         symbol: f'{letter}_{{{k}}}'
@@ -75,7 +76,7 @@ def as_latex(equations: Equations, digits: int) -> str:
     return '\n'.join([*legend, r'\begin{aligned}', body, r'\end{aligned}'])
 
 
-def as_source(equations: Equations, quantities: Sequence[str]) -> str:
+def as_source(equations: EquationsOfMotion, quantities: Sequence[str]) -> str:
     """Return Python source of the symbols and of the named matrices."""
     groups = {kind: getattr(equations, kind) for kind in _LETTERS}
     names = {
@@ -99,7 +100,7 @@ def as_source(equations: Equations, quantities: Sequence[str]) -> str:
     return '\n'.join(lines)
 
 
-def _motion(equations: Equations, printer: Any) -> Iterator[tuple[str, str]]:
+def _motion(equations: EquationsOfMotion, printer: Any) -> Iterator[tuple[str, str]]:
     """Return both sides of each equation of motion."""
     for k, effort in enumerate(equations.tau):
         left = _products(equations.mass_matrix.row(k), equations.vdot, printer)
@@ -109,7 +110,7 @@ def _motion(equations: Equations, printer: Any) -> Iterator[tuple[str, str]]:
         yield _joined(left), _joined([printer.doprint(effort), *pull])
 
 
-def _constraint(equations: Equations, k: int, printer: Any) -> Iterator[tuple[str, str]]:
+def _constraint(equations: EquationsOfMotion, k: int, printer: Any) -> Iterator[tuple[str, str]]:
     """Return both sides of A v = b_0 and of A vdot = b of one row."""
     for rates, right in (
         (equations.v, equations.constraint_velocity),
@@ -119,7 +120,7 @@ def _constraint(equations: Equations, k: int, printer: Any) -> Iterator[tuple[st
         yield _joined(left), _joined(_terms(right[k], printer))
 
 
-def _rates(equations: Equations, printer: Any) -> Iterator[tuple[str, str]]:
+def _rates(equations: EquationsOfMotion, printer: Any) -> Iterator[tuple[str, str]]:
     """Return each coordinate whose rate is not a speed, and the rate."""
     for coordinate, rate in zip(equations.q, equations.coordinate_rate, strict=True):
         if not rate.is_Symbol:
