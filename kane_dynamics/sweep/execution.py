@@ -5,11 +5,13 @@ import json
 import os
 import platform
 import traceback
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from rich.console import Console
@@ -18,16 +20,23 @@ from rich.progress import MofNCompleteColumn, Progress
 from kane_dynamics.compiler.batches import limited_cores
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, SweepError
 from kane_dynamics.robot.checks import as_count, as_function, as_text
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep, code_stamp, digest_of, imported
-from kane_dynamics.sweep.store import Arrays, Store, SweepResult, status
+from kane_dynamics.sweep.store import Arrays, Store, SweepResult, first_alone, status
 
 Watcher = Callable[[int, int, int], Any]
 Outcomes = Generator[tuple[Chunk, bool], None, None]
 
 RESERVED = ('case', 'item', 'file', 'allow_pickle')  # names of `SweepResult.arrays`, of savez
 _KINDS = 'biufcSU'  # of arrays that npz keeps without pickling
-_BATCH = 1000  # chunks that are sent at once
+_FEWEST = 100  # chunks that Dask knows of at once: workers that join later have some to do
 _PATIENCE = 60.0  # [s] until a cluster answers
+# Dask counts a death for all chunks that a worker had been given, also for those that it never
+# began; `Store.begin` counts it for the one that was at work. So Dask is to be patient.
+_SETTINGS = {
+    'distributed.scheduler.allowed-failures': 1_000_000,
+    'distributed.deploy.lost-worker-timeout': '1 day',  # on a busy machine they start slowly
+}
 
 
 def run(
@@ -59,8 +68,7 @@ def run(
     retry : bool
         Whether to compute what failed before, too.
     deaths : int
-        A chunk at which so many workers of this machine died is a failure; of another cluster its
-        setting ``allowed-failures`` says this.
+        A chunk at which so many workers died in this run is a failure.
     progress : callable, optional
         progress(done, total, failed) in items, called when a chunk has ended; a bar on the
         terminal where left out.
@@ -78,7 +86,7 @@ def run(
     before = status(sweep, folder)
     store, count = before.store, as_count('workers', workers)
     allowed = as_count('deaths', deaths, 1)
-    work = Work(sweep.function, sweep.version, sweep.stamp, store)
+    work = Work(sweep.function, sweep.version, sweep.stamp, store, allowed)
     if scheduler is not None:
         as_text('scheduler', scheduler)
     if progress is not None:
@@ -91,7 +99,7 @@ def run(
         store.failure(chunk.key).unlink(missing_ok=True)
     outcomes: Outcomes = ((chunk, work.run(chunk)) for chunk in left)
     if left and (count or scheduler):
-        outcomes = _on_workers(work, left, count, scheduler, allowed)
+        outcomes = _on_workers(work, iter(left), count, scheduler)
     sizes = [sum(len(chunk.job) for chunk in chunks) for chunks in (failed, before.done)]
     with _watched(progress) as show, closing(outcomes):
         show(sizes[True], len(sweep), sizes[False])
@@ -103,23 +111,27 @@ def run(
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker knows besides its chunk: the function and its code, and the folder."""
+    """What a worker knows besides its chunk: the function and its code, the folder, deaths."""
 
     function: Any
     version: str | None
     stamp: str
     store: Store
+    deaths: int
 
     def run(self, chunk: Chunk) -> bool:
         """Compute a chunk and keep what comes of it; return whether it has a result."""
         store, job = self.store, chunk.job
         if store.result(chunk.key).exists():  # its worker died before Dask knew
             return True
+        if (died := store.begin(chunk.key)) >= self.deaths:
+            return self.fail(chunk, f'{died} workers died at it, or it took their memory')
         try:
             if code_stamp(self.function, self.version) != self.stamp:
                 other = 'this worker has another kane_dynamics, numpy, casadi or llvmlite'
                 raise SweepError(f'{other} or another file with {self.function}')
-            with limited_cores(1):
+            robots = [x for x in job.parameters.values() if isinstance(x, Robot)]
+            with first_alone(digest_of(self.stamp, robots)), limited_cores(1):
                 arrays = _checked(imported(self.function)(job), len(job))
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises is kept
             return self.fail(chunk, repr(error), ''.join(traceback.format_exception(error)))
@@ -179,7 +191,7 @@ def _watched(progress: Watcher | None) -> Iterator[Watcher]:
 
 
 def _on_workers(
-    work: Work, chunks: Sequence[Chunk], workers: int, scheduler: str | None, deaths: int
+    work: Work, chunks: Iterator[Chunk], workers: int, scheduler: str | None
 ) -> Outcomes:
     """Yield each chunk when it has ended, and whether it has a result."""
     try:
@@ -189,36 +201,37 @@ def _on_workers(
             'sweeps on workers', 'distributed', "pip install 'kane_dynamics[sweep]'"
         ) from error
     with ExitStack() as stack:
-        address = scheduler or _local_cluster(distributed, stack, workers, deaths)
+        address = scheduler or _local_cluster(distributed, stack, workers)
         try:
             client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise SweepError(f'no scheduler answers at {scheduler!r}: {error}') from error
         stack.enter_context(client)
         check_folder(client, work.store)
-        by_key = {f'chunk-{chunk.key}': chunk for chunk in chunks}
-        futures = client.map(work.run, chunks, key=[*by_key], pure=False, batch_size=_BATCH)
-        for future in distributed.as_completed(futures, loop=client.loop):
-            chunk = by_key[future.key]
-            if future.status == 'cancelled':
-                raise SweepError('the scheduler gave up a chunk; what is done is kept: run again')
-            has_result = work.store.result(chunk.key).exists()
-            if future.status == 'error' and not has_result:
-                work.fail(chunk, str(future.exception()))
-            yield chunk, has_result
+        at_work, waiting = distributed.as_completed(loop=client.loop), {}
+
+        def submit(chunk: Chunk) -> None:
+            future = client.submit(work.run, chunk, key=f'chunk-{uuid4().hex}', pure=False)
+            waiting[future.key] = chunk
+            at_work.add(future)
+
+        for chunk in islice(chunks, max(_FEWEST, 2 * sum(client.nthreads().values()))):
+            submit(chunk)
+        for future in at_work:
+            chunk = waiting.pop(future.key)
+            has_result = _outcome(distributed, work, chunk, future)
+            if has_result is not None:
+                yield chunk, has_result
+            for following in [chunk] if has_result is None else islice(chunks, 1):
+                submit(following)
 
 
-def _local_cluster(distributed: Any, stack: ExitStack, workers: int, deaths: int) -> Any:
+def _local_cluster(distributed: Any, stack: ExitStack, workers: int) -> Any:
     """Return workers of this machine, which live as long as the stack and are replaced."""
     import dask
     from tornado.ioloop import PeriodicCallback
 
-    settings = {
-        'distributed.scheduler.allowed-failures': deaths - 1,
-        'distributed.scheduler.worker-saturation': 1.0,  # one that waits is not with a worker
-        'distributed.deploy.lost-worker-timeout': '1 day',  # on a busy machine they start slowly
-    }
-    stack.enter_context(dask.config.set(settings))
+    stack.enter_context(dask.config.set(_SETTINGS))
     options = {'n_workers': workers, 'threads_per_worker': 1, 'dashboard_address': None}
     # logs are silent: they report each death at length
     local = distributed.LocalCluster(**options, processes=True, silence_logs='CRITICAL')
@@ -246,3 +259,18 @@ def check_folder(client: Any, store: Store) -> None:
     if blind := sorted(address for address, sees in seen.items() if not sees):
         need = 'which must be on a file system that all share'
         raise SweepError(f"workers do not see the folder '{store.folder}', {need}: {blind}")
+
+
+def _outcome(distributed: Any, work: Work, chunk: Chunk, future: Any) -> bool | None:
+    """Return whether a chunk has a result; None if it is to be tried again."""
+    has_result, store = work.store.result(chunk.key).exists(), work.store
+    if has_result or store.failure(chunk.key).exists():
+        return has_result
+    if future.status == 'cancelled':
+        raise SweepError('the scheduler gave up a chunk; what is done is kept: run again')
+    if future.status == 'error':
+        error = future.exception()
+        if not isinstance(error, distributed.KilledWorker):
+            return work.fail(chunk, repr(error))
+        store.begin(chunk.key)  # maybe it only waited behind one that kills: counted, tried again
+    return None  # its worker died after the work, before it could tell

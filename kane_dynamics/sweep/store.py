@@ -13,6 +13,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
@@ -20,12 +21,13 @@ from typing import IO, Any
 
 import numpy as np
 
+from kane_dynamics.compiler.cache import cache_folder
 from kane_dynamics.exceptions import InvalidInputError, SweepError
 from kane_dynamics.robot.checks import as_one, as_path
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep
 from kane_dynamics.typing import NDArray
 
-_WRITING = '.writing-'
+_BEGUN, _WRITING = '.begun-', '.writing-'
 _INPUTS = '_inputs'  # entry of a result that tells people what it is of
 
 Arrays = dict[str, NDArray]
@@ -59,18 +61,25 @@ class Store:
 
     def tidy(self) -> None:
         """Remove what workers that died have left behind."""
-        for path in self.folder.glob(f'{_WRITING}*'):
-            path.unlink(missing_ok=True)
+        for pattern in (_BEGUN, _WRITING):
+            for path in self.folder.glob(f'{pattern}*'):
+                path.unlink(missing_ok=True)
+
+    def begin(self, key: str) -> int:
+        """Note that a worker begins a chunk; return how often one did before and did not end."""
+        with open(self.folder / f'{_BEGUN}{key}', 'ab') as file:
+            file.write(b'.')
+            return file.tell() - 1
 
     def save(self, key: str, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         """Keep the result of a chunk."""
         entries: dict[str, Any] = {**arrays, _INPUTS: np.array(json.dumps(inputs))}
-        self._write(self.result(key), lambda file: np.savez(file, **entries))
+        self._write(key, self.result(key), lambda file: np.savez(file, **entries))
 
     def save_failure(self, key: str, report: Mapping[str, Any]) -> None:
         """Keep why a chunk has no result."""
         text = json.dumps(report, indent=2) + '\n'
-        self._write(self.failure(key), lambda file: file.write(text.encode()))
+        self._write(key, self.failure(key), lambda file: file.write(text.encode()))
 
     def load(self, key: str) -> Arrays:
         """Return the arrays of a chunk."""
@@ -82,13 +91,36 @@ class Store:
             problem = f'cannot be read ({error}); remove it and run the sweep again'
             raise InvalidInputError(f"the result '{path}' {problem}") from error
 
-    def _write(self, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-        """Write a whole file or none."""
+    def _write(self, key: str, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
+        """Write a whole file or none, and note that its chunk has ended."""
         with NamedTemporaryFile(dir=self.folder, prefix=_WRITING, delete=False) as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(file.name, path)
+        (self.folder / f'{_BEGUN}{key}').unlink(missing_ok=True)
+
+
+@contextmanager
+def first_alone(key: str) -> Iterator[None]:
+    """Let the first process of this machine compile alone; others wait, and find it on disk."""
+    try:
+        from fcntl import LOCK_EX, LOCK_UN, flock
+
+        cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        lock = open(os.open(cache_folder() / f'{key}.first', flags, 0o600), 'r+b')
+    except (ImportError, OSError):  # Windows, or no cache: each process compiles for itself
+        yield
+        return
+    with lock:
+        flock(lock, LOCK_EX)
+        if lock.read(1):
+            flock(lock, LOCK_UN)
+        try:
+            yield
+        finally:
+            lock.write(b'.')
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,9 +49,9 @@ def slow(job):
 
 
 def cores(job):
-    """Return how many cores a batch would run on, and the process."""
-    kd.compile(job.parameters['robot'])
-    found = {'cores': available_cores(), 'process': os.getpid()}
+    """Return how many cores a batch would run on, the process, and whether it compiled."""
+    compiled = kd.compile(job.parameters['robot']).source == 'compiled'
+    found = {'cores': available_cores(), 'process': os.getpid(), 'compiled': compiled}
     return {name: np.full(len(job), value) for name, value in found.items()}
 
 

@@ -6,7 +6,10 @@ import math
 import os
 import re
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,6 +29,7 @@ from kane_dynamics.exceptions import (
 from kane_dynamics.sweep import Job, Sweep, grid, run, status
 from kane_dynamics.sweep.definition import package_stamp
 from kane_dynamics.sweep.execution import Work, check_folder, replace_lost
+from kane_dynamics.sweep.store import first_alone
 
 CASES = grid(scale=[1.0, 2.0])
 
@@ -203,6 +207,46 @@ def test_a_limit_of_cores_holds_inside_alone(tmp_path):
     assert available_cores() == before
 
 
+def test_the_first_is_alone_and_others_are_not(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    events, both = [], Barrier(2, timeout=60.0)
+
+    def first():
+        with first_alone('key'):
+            events.append('in')
+            time.sleep(0.1)
+            events.append('out')
+
+    def other():
+        with first_alone('key'):
+            events.append('other')
+            both.wait()  # breaks unless two are inside
+
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(first)]
+        while not events:
+            time.sleep(0.001)
+        jobs += [pool.submit(other), pool.submit(other)]
+        for job in jobs:
+            job.result()
+    assert events == ['in', 'out', 'other', 'other']
+
+
+def test_who_follows_a_failure_does_not_wait(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    with pytest.raises(RuntimeError, match='broken'), first_alone('key'):
+        raise RuntimeError('broken')
+    with first_alone('key'), first_alone('key'):
+        pass
+
+
+def test_without_a_cache_nobody_waits(tmp_path, monkeypatch):
+    (tmp_path / 'file').touch()
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
+    with first_alone('key'), first_alone('key'):
+        pass
+
+
 @pytest.mark.parametrize(
     ('answer', 'told'),
     [
@@ -227,7 +271,7 @@ def test_what_is_no_result_is_a_failure(answer, told, tmp_path):
 
 def test_another_code_is_told_before_anything_is_computed(tmp_path):
     sweep = Sweep(functions.walks, CASES[:1])
-    work = Work(sweep.function, None, 'another', status(sweep, tmp_path).store)
+    work = Work(sweep.function, None, 'another', status(sweep, tmp_path).store, 3)
     assert not work.run(next(sweep.chunks()))
     assert 'another kane_dynamics' in status(sweep, tmp_path).failures[0].error
 
