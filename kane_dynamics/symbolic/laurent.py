@@ -14,7 +14,7 @@ import cmath
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy import CC, symbols
+from sympy import ComplexField, symbols
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
@@ -23,10 +23,21 @@ from kane_dynamics.symbolic.graph import check_size
 
 Sum = Any  # an element of the ring: complex coefficients by tuples of exponents
 
-MOST_PRODUCTS = 1_000_000  # 5 to 10 s; a general arm of six joints takes as many
+MOST_PRODUCTS = 1_000_000  # about 4 s; a general arm of six joints takes as many
 TOO_LARGE = 'the equations are too large to simplify'
 CANCELLED = 1e-14  # a coefficient below this part of what it is a sum of is roundoff
 _GROWTH = 8  # generators that a ring gets at once
+
+
+class _MachineNumbers(ComplexField):
+    """Complex numbers of the processor: a refusal took five times as long on those of mpmath."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._dtype, self.zero, self.one = complex, 0j, 1.0 + 0j
+
+
+_NUMBERS = _MachineNumbers()
 
 
 class Laurent:
@@ -37,20 +48,20 @@ class Laurent:
         self.squares: dict[int, Sum] = {}
         self.inverses: dict[int, Sum] = {}
         self._products = 0
-        self.ring = PolyRing(symbols(f'x:{_GROWTH}'), CC, lex)
+        self.ring = PolyRing(symbols(f'x:{_GROWTH}'), _NUMBERS, lex)
 
     def generator(self, expression: Any, unit: float = 0.0) -> int:
         """Return the place of a generator, a new one where it is not known."""
         if (expression, unit) not in self.generators:
             self.generators.append((expression, unit))
             if len(self.generators) > self.ring.ngens:
-                self.ring = PolyRing(symbols(f'x:{self.ring.ngens + _GROWTH}'), CC, lex)
+                self.ring = PolyRing(symbols(f'x:{self.ring.ngens + _GROWTH}'), _NUMBERS, lex)
         return self.generators.index((expression, unit))
 
     def monomial(self, exponents: Mapping[int, int], coefficient: complex = 1.0) -> Sum:
         """Return a product of powers of generators."""
         powers = tuple(exponents.get(g, 0) for g in range(self.ring.ngens))
-        return self.ring.from_dict({powers: scalar(coefficient)})
+        return self.ring.from_dict({powers: complex(coefficient)})
 
     def symbol(self, symbol: Any) -> Sum:
         """Return a symbol, or a function that is no polynomial, as a sum."""
@@ -68,10 +79,10 @@ class Laurent:
     def add(self, a: Sum, b: Sum, factor: complex = 1.0) -> Sum:
         """Return a + factor b."""
         a, b = self.lifted(a), self.lifted(b)
-        b = b if factor == 1.0 else b * scalar(factor)
+        b = b if factor == 1.0 else b * complex(factor)
         total = a + b
         for key in a.keys() & b.keys() & total.keys():
-            if abs(complex(total[key])) <= CANCELLED * abs(complex(a[key])):
+            if abs(total[key]) <= CANCELLED * abs(a[key]):
                 del total[key]
         return total
 
@@ -82,7 +93,7 @@ class Laurent:
         check_size(TOO_LARGE, self._products, MOST_PRODUCTS, 'products of terms')
         product = a * b
         least = CANCELLED * largest(a) * largest(b)
-        for key in [key for key, x in product.items() if abs(complex(x)) <= least]:
+        for key in [key for key, x in product.items() if abs(x) <= least]:
             del product[key]
         for g, square in self.squares.items():
             product = self.without_squares(product, g, square)
@@ -119,10 +130,10 @@ class Laurent:
             external = self.multiply(external, self.power(self.inverses[g], common[g]))
         if len(remainder) == 1:
             ((key, x),) = remainder.items()
-            inverse = self.monomial({g: -e for g, e in enumerate(key)}, 1.0 / complex(x))
+            inverse = self.monomial({g: -e for g, e in enumerate(key)}, 1.0 / x)
             return self.multiply(external, inverse)
         for g, known in self.inverses.items():
-            ratio = complex(remainder.LC / known.LC)
+            ratio = remainder.LC / known.LC
             if remainder.keys() == self.lifted(known).keys() and not self.add(
                 remainder, known, -ratio
             ):
@@ -137,7 +148,7 @@ class Laurent:
         for key, x in angle.items():
             powers = [(g, e) for g, e in enumerate(key) if e]
             if not powers:
-                result = result * scalar(cmath.exp(1j * complex(x)))
+                result = result * cmath.exp(1j * x)
             elif [e for _, e in powers] == [1] and not self.angular(powers[0][0]):
                 result = self.multiply(result, self._exponential(powers[0][0], float(x.real)))
             else:
@@ -164,16 +175,14 @@ class Laurent:
         first = max(a)
         if any(e % 2 for e in first):
             return None
-        half, lead = [e // 2 for e in first], cmath.sqrt(complex(a[first]))
+        half, lead = [e // 2 for e in first], cmath.sqrt(a[first])
         result = self.monomial(dict(enumerate(half)), lead)
         for _ in range(len(a)):
             remainder = self.add(a, result * result, -1.0)
             if not remainder:
                 return result
             powers = {g: e - h for (g, e), h in zip(enumerate(max(remainder)), half, strict=True)}
-            result = result + self.monomial(
-                powers, complex(remainder[max(remainder)]) / (2.0 * lead)
-            )
+            result = result + self.monomial(powers, remainder[max(remainder)] / (2.0 * lead))
         return None
 
     def angular(self, g: int) -> bool:
@@ -191,14 +200,9 @@ class Laurent:
         return self.monomial({self.generator(angle, unit): round(frequency / unit)})
 
 
-def scalar(x: complex) -> Any:
-    """Return a coefficient."""
-    return CC(complex(x).real, complex(x).imag)
-
-
 def largest(a: Sum) -> float:
     """Return the largest coefficient of a sum."""
-    return max((abs(complex(x)) for x in a.values()), default=0.0)
+    return max(map(abs, a.values()), default=0.0)
 
 
 def lowest(a: Sum) -> tuple[int, ...]:

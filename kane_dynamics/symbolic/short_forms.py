@@ -18,7 +18,7 @@ import sympy
 
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.symbolic.graph import PlainAlgebra, check_size, operation_name, sympy_operation
-from kane_dynamics.symbolic.laurent import CANCELLED, TOO_LARGE, Laurent, Sum, largest, scalar
+from kane_dynamics.symbolic.laurent import CANCELLED, TOO_LARGE, Laurent, Sum, largest
 
 Exponents = tuple[int, ...]
 Waves = Mapping[Exponents, complex]  # by the exponents of all generators
@@ -207,7 +207,7 @@ class ShortAlgebra(Laurent, PlainAlgebra):
         phase, conjugate = self.phase(angle), self.phase(-angle)
         if phase is None or conjugate is None:
             return None
-        return self.add(phase, conjugate, sign) * scalar(0.5 * factor)
+        return self.add(phase, conjugate, sign) * (0.5 * factor)
 
     def expressions(self, quantities: Sequence[Sequence[Sum]]) -> list[list[Any]]:
         """Return the entries of each quantity as SymPy expressions."""
@@ -247,8 +247,7 @@ class ShortAlgebra(Laurent, PlainAlgebra):
         angular = [self.angular(g) for g in range(self.ring.ngens)]
         groups: dict[Any, dict[Any, complex]] = {}
         for key, x in entry.items():
-            parts = float(x.real), float(x.imag)
-            clean = complex(*(part if abs(part) > roundoff else 0.0 for part in parts))
+            clean = complex(*(part if abs(part) > roundoff else 0.0 for part in (x.real, x.imag)))
             if clean:
                 wave = tuple(e * of for e, of in zip(key, angular, strict=True))
                 external = tuple(e - w for e, w in zip(key, wave, strict=True))
@@ -291,4 +290,4 @@ def _factored(terms: Sequence[tuple[float, Any]]) -> Any:
 
 def _real_constant(a: Sum) -> float | None:
     """Return the number that a sum is, or None."""
-    return float(a.const().real) if a.is_ground else None
+    return a.const().real if a.is_ground else None
