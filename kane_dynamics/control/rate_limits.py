@@ -31,7 +31,7 @@ class EffortRateLimiter:
     def configure(self, duration: float, rate: Floats) -> None:
         """Take over the time of growth [s] and the limits [N m/s or N/s]; 0: none."""
         self.duration, self.rate = duration, np.where(rate > 0.0, rate, np.inf)
-        self._free = not duration and not rate.any()
+        self._limited = bool(rate.any())
 
     def reset(self) -> None:
         """Restart from zero with the next efforts."""
@@ -50,16 +50,13 @@ class EffortRateLimiter:
         """Return what becomes of the wanted efforts at a time."""
         if self._begin is None:
             self._begin = self._last_time = time
-        if self._free:
-            self._last, self._last_time = effort, max(time, self._last_time)
-            return effort
-        passed = max(0, time - self._last_time) * 1e-9
-        step = self.rate.copy()
-        step[np.isfinite(step)] *= passed
-        target = self.share(time) * effort
-        self._last = np.clip(target, self._last - step, self._last + step)
-        self._last_time = max(time, self._last_time)
-        return self._last.copy()
+        result = effort if not self.duration else self.share(time) * effort
+        if self._limited:
+            step = self.rate.copy()
+            step[np.isfinite(step)] *= max(0, time - self._last_time) * 1e-9
+            result = np.clip(result, self._last - step, self._last + step)
+        self._last, self._last_time = result, max(time, self._last_time)
+        return result
 
 
 class ScaledInstant(NamedTuple):

@@ -35,7 +35,7 @@ def set_stamp(stamp: Any, time_ns: int) -> None:
 
 def set_doubles(target: array[float], values: Floats) -> None:
     """Overwrite a message's double array in place; the lengths must agree."""
-    np.frombuffer(target, dtype=np.float64)[:] = values
+    memoryview(target)[:] = values  # type: ignore[call-overload]
 
 
 class NameMap:
@@ -110,7 +110,8 @@ def check_numbers(what: str, values: Floats, names: Sequence[str]) -> None:
 
 def _usable(values: Floats) -> bool:
     """Return whether all numbers are finite and none is beyond `LARGEST`."""
-    return bool(np.abs(values).max(initial=0.0) <= LARGEST)  # false for nan
+    small = values @ values <= LARGEST**2  # in a sixth of the time; false for nan
+    return bool(small or np.abs(values).max(initial=0.0) <= LARGEST)
 
 
 def yaw_from_msg(what: str, orientation: Any) -> float:

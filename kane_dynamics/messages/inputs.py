@@ -206,8 +206,8 @@ class NodeTime:
         self._held = None
 
     def renew(self) -> None:
-        """Read the clock again where it is held: what was done since took its time."""
-        if self._held is not None:
+        """Read the clock again where it is held; that of ``/clock`` stands during a callback."""
+        if self._held is not None and not self._held[1]:
             self._held = self._read()
 
     def now(self) -> int:

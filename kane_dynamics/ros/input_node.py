@@ -26,13 +26,13 @@ from kane_dynamics.robot_config.parameters.tables import (
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.diagnostics import ERROR, OK, Status, input_status
-from kane_dynamics.ros.runtime import ALL_PARTS, LATEST, ClockFromZero
+from kane_dynamics.ros.runtime import ALL_PARTS, LATEST, ComposableNode
 from kane_dynamics.typing import Floats
 
 Measured = tuple[MeasuredState, BaseMotionInput | None, dict[str, Input]]
 
 
-class InputNode(ClockFromZero, LifecycleNode):
+class InputNode(ComposableNode, LifecycleNode):
     """A node with inputs, whose age limits are its parameters ``timeout.<name>``."""
 
     needed: tuple[str, ...] = ('tilt',)  # inputs without which there is no output
@@ -64,6 +64,10 @@ class InputNode(ClockFromZero, LifecycleNode):
             getattr(self, f'destroy_{kind}')(entity)
 
     # messages
+
+    def create_lifecycle_publisher(self, *arguments: Any, **options: Any) -> Any:
+        """As that of rclpy, which does not come by `create_publisher`."""
+        return self.hand_over(super().create_lifecycle_publisher(*arguments, **options))
 
     def listen(
         self,

@@ -23,7 +23,7 @@ from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.robot_description_manager import RobotDescriptionManager
-from kane_dynamics.ros.runtime import LATEST, WALL, ClockFromZero, run
+from kane_dynamics.ros.runtime import LATEST, WALL, ComposableNode, run
 from kane_dynamics.view import window
 from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.forces import Force, constraint_forces
@@ -32,7 +32,7 @@ from kane_dynamics.view.recorder import pose_rows
 SIMULATOR = 'kane_simulator'  # remap its topics where the node has another name
 
 
-class LiveView(ClockFromZero):
+class LiveView(ComposableNode):
     """Shows joint_states, odom, constraint forces and events of a robot as they come."""
 
     def __init__(self, host: str = 'localhost', port: int = 8080, **options: Any) -> None:

@@ -13,6 +13,7 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -23,9 +24,12 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock as ClockMessage
+
+from kane_dynamics.messages.intra_process import IntraProcess
 
 
 def try_import(module: str, attribute: str = '') -> Any:
@@ -88,21 +92,52 @@ def take_priority(priority: int) -> str:
     return ''
 
 
-class ClockFromZero(Node):
-    """A node that leaves out messages of ``/clock`` with negative seconds, and says so once."""
+class ComposableNode(Node):
+    """
+    A node that may hand messages over to others of its process, and whose time is never negative.
+
+    Messages of ``/clock`` before zero are left out, which it says once. `intra_process`: that of
+    the process, whose tasks are those of the executor that serves the node.
+    """
+
+    def __init__(
+        self, name: str, *, intra_process: IntraProcess | None = None, **options: Any
+    ) -> None:
+        self.intra_process = intra_process
+        super().__init__(name, **options)
+
+    def create_publisher(self, *arguments: Any, **options: Any) -> Any:
+        """As that of rclpy, with messages that are handed over."""
+        return self.hand_over(super().create_publisher(*arguments, **options))
+
+    def hand_over(self, publisher: Any) -> Any:
+        """Return a publisher; from now on its messages are handed over, unless DDS keeps them."""
+        reliable = publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+        if self.intra_process and reliable and not _latched(publisher.qos_profile):
+            self.intra_process.connect(publisher)
+        return publisher
 
     def create_subscription(
-        self,
-        msg_type: Any,
-        topic: str,
-        callback: Callable[..., Any],
-        *remainder: Any,
-        **options: Any,
+        self, msg_type: Any, topic: str, callback: Any, qos_profile: Any, **options: Any
     ) -> Any:
         """As that of rclpy, whose own subscription of /clock comes here as well."""
         if msg_type is ClockMessage:
             callback = self._from_zero(callback)
-        return super().create_subscription(msg_type, topic, callback, *remainder, **options)
+
+        def create(received: Any, **raw: bool) -> Any:
+            return super(ComposableNode, self).create_subscription(
+                msg_type, topic, received, qos_profile, **raw, **options
+            )
+
+        if self.intra_process is None or _latched(qos_profile):
+            return create(callback)
+        return self.intra_process.subscribe(partial(create, raw=True), msg_type, callback)
+
+    def destroy_subscription(self, subscription: Any) -> bool:
+        """As that of rclpy; what still waits for the callback is dropped."""
+        if self.intra_process is not None:
+            self.intra_process.forget(subscription)
+        return bool(super().destroy_subscription(subscription))
 
     def _from_zero(self, callback: Callable[..., Any]) -> Callable[[ClockMessage], None]:
         def take(message: ClockMessage) -> None:
@@ -116,6 +151,11 @@ class ClockFromZero(Node):
         return take
 
 
+def _latched(qos: QoSProfile | int) -> bool:
+    """Return whether late subscribers get old messages: those are for DDS to keep."""
+    return isinstance(qos, QoSProfile) and qos.durability != DurabilityPolicy.VOLATILE
+
+
 WALL = Clock(clock_type=ClockType.STEADY_TIME)
 LOOK_PERIOD = 0.1
 """Wall time [s] between looks for a signal, or the end of the launcher."""
@@ -124,12 +164,20 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
-def run(factory: Callable[[], Any], args: Sequence[str] | None = None) -> int:
+def new_intra_process() -> IntraProcess:
+    """Return what nodes of one process share."""
+    return IntraProcess(serialize_message, deserialize_message)
+
+
+def run(factory: Callable[..., Any], args: Sequence[str] | None = None) -> int:
     """Run one node; parameters and result as for `run_together`."""
     return run_together([factory], args)
 
 
-def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | None = None) -> int:
+Factories = Sequence[Callable[..., Any]]
+
+
+def run_together(factories: Factories, args: Sequence[str] | None = None) -> int:
     """Run nodes until SIGINT, SIGTERM, SIGHUP or end of their launcher; return the exit code."""
     use_one_heap()
     logger = get_logger('kane_dynamics')
@@ -144,7 +192,8 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
             signal_handler_options=SignalHandlerOptions.NO,
         )
         _handle(stop)
-        nodes = [factory() for factory in factories]
+        shared = new_intra_process() if len(factories) > 1 else None
+        nodes = [factory(intra_process=shared) for factory in factories]
     except (ParameterException, RuntimeError) as error:
         logger.fatal(f'cannot start: {error}')
         rclpy.try_shutdown()
@@ -153,7 +202,7 @@ def run_together(factories: Sequence[Callable[[], Any]], args: Sequence[str] | N
     priority = max(node.parameters.thread_priority for node in nodes)
     for problem in filter(None, (launcher.problem, take_priority(priority))):
         logger.warning(problem)
-    spin(nodes, lambda: stopped.is_set() or launcher.ended())
+    spin(nodes, lambda: stopped.is_set() or launcher.ended(), shared)
     if launcher.ended():
         logger.warning(f'ended, since the process {launcher.pid} that started this node is gone')
     launcher.close()
@@ -175,9 +224,13 @@ def _handle(handler: Any) -> None:
             signal.signal(number, handler)
 
 
-def spin(nodes: Sequence[Any], finished: Callable[[], bool]) -> None:
+def spin(
+    nodes: Sequence[Any], finished: Callable[[], bool], shared: IntraProcess | None = None
+) -> None:
     """Serve nodes on this thread until `finished`; let each say its last word and take it down."""
     executor = fast_executor(*nodes)
+    if shared is not None:
+        shared.create_task = executor.create_task
     ended: Future[None] = Future()
 
     def look() -> None:

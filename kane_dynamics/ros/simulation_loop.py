@@ -18,7 +18,7 @@ from kane_dynamics.plant.timing import BACKLOG, RETRY_PERIOD, Lockstep, Rate
 from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
-from kane_dynamics.ros.runtime import WALL, ClockFromZero, without_arguments
+from kane_dynamics.ros.runtime import WALL, ComposableNode, without_arguments
 from kane_dynamics.ros.simulator_output import SimulatedClock, SimulatorOutput
 from kane_dynamics.ros.switches import Switches
 
@@ -73,7 +73,7 @@ LOOK_PERIOD = 0.2
 """Wall time [s] between looks at who else publishes the simulator's topics."""
 
 
-class SimulationLoop(ClockFromZero):
+class SimulationLoop(ComposableNode):
     """Integrates the robot in fixed steps on the wall clock, or in lockstep with a controller."""
 
     def __init__(self, name: str, **options: Any) -> None:
@@ -230,6 +230,7 @@ class SimulationLoop(ClockFromZero):
             'stamps': self._stamps.in_words(),
             **self._account.values(),
             'efforts after [ms]': self._account.delays(),
+            'intra-process messages': self.intra_process.served if self.intra_process else 0,
         }
         if self._output.note:
             values['remark'] = self._output.note

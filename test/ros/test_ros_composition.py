@@ -132,6 +132,14 @@ def test_nodes_of_one_process_have_parameters_of_their_own_and_end_together(benc
     assert len(bench.processes) == 1
     bench.until(lambda: any(abs(e) > 0.0 for m in efforts for e in m.effort))
     bench.status_where(f'{simulator}: command', lambda *s: int(s[2]['accepted']) > 0)
+    # each state and each effort is handed over, and none comes by DDS as well
+    handed = bench.status_where(
+        f'{simulator}: simulation', lambda *s: int(s[2]['intra-process messages']) > 200
+    )
+    accepted = int(bench.status(f'{simulator}: command')[2]['accepted'])
+    assert int(handed[2]['intra-process messages']) > 1.5 * accepted
+    outputs = int(bench.next_status(f'{controller}: output')[2]['outputs'])
+    assert 0 < accepted <= outputs
     assert bench.terminate(process) == 0
     bench.until(lambda: not any(efforts[-1].effort))  # the last word
 

@@ -41,6 +41,7 @@ from kane_dynamics.demo.figures import (
 from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds, set_stamp
+from kane_dynamics.messages.intra_process import IntraProcess
 from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.robot.text import parameter_file
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
@@ -52,7 +53,7 @@ from kane_dynamics.robot_config.robot_source import (
 )
 from kane_dynamics.ros.demo.laws import Law, affordable_motion
 from kane_dynamics.ros.diagnostics import ERROR
-from kane_dynamics.ros.runtime import fast_executor
+from kane_dynamics.ros.runtime import ComposableNode, fast_executor, new_intra_process
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 # best effort: what listens must not slow the loop down by acknowledging
@@ -70,9 +71,10 @@ class DemoDriver:
         period: float,
         context: Context,
         commanded: CommandedBase | None = None,
+        shared: IntraProcess | None = None,
     ) -> None:
         self._motion, self._period = motion, period
-        self.node = rclpy.create_node('kane_demo', context=context)
+        self.node = ComposableNode('kane_demo', context=context, intra_process=shared)
         self._executor: Any = None
         self._message = JointTrajectory(joint_names=list(motion.names))
         self._point = JointTrajectoryPoint()
@@ -237,13 +239,15 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
         context = Context()
         rclpy.init(context=context, domain_id=domain)
         ending.callback(context.try_shutdown)
-        driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded)
+        shared = new_intra_process()
+        driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded, shared)
         ending.callback(driver.node.destroy_node)
         ending.callback(driver.close)
-        nodes = _nodes(setup, law, context)
+        nodes = _nodes(setup, law, {'context': context, 'intra_process': shared})
         for node in nodes:
             ending.callback(node.destroy_node)
         executor = fast_executor(driver.node, *nodes)
+        shared.create_task = executor.create_task
         ending.callback(executor.shutdown)
         for node in (driver.node, *nodes):
             executor.add_node(node)
@@ -264,7 +268,7 @@ def _check(nodes: tuple[SimulatorNode, Any]) -> None:
             raise KaneDynamicsError(f'{node.get_name()}: {status.message}')
 
 
-def _nodes(setup: Setup, law: Law, context: Context) -> tuple[SimulatorNode, Any]:
+def _nodes(setup: Setup, law: Law, common: dict[str, Any]) -> tuple[SimulatorNode, Any]:
     """Return simulator and controller."""
     local: dict[str, Any] = {'step_size': STEP, 'compiled': 'wait'}
     simulator = {**local, 'start_paused': True, 'odom_rate': setup.rate}
@@ -273,7 +277,7 @@ def _nodes(setup: Setup, law: Law, context: Context) -> tuple[SimulatorNode, Any
 
     def options(parameters: dict[str, Any], *more: str) -> dict[str, Any]:
         return {
-            'context': context,
+            **common,
             'use_global_arguments': False,
             'cli_args': ['--ros-args', *shared, *more],
             'parameter_overrides': [Parameter(k, value=v) for k, v in parameters.items()],
