@@ -112,7 +112,7 @@ soak: $(WITH_TESTS)
 	PYTHONPATH=. $(BIN)/python test/ros/soak.py --minutes $(MINUTES) --rate $(RATE) --time $(TIME) $(if $(LOOP),--loop) $(if $(PRIORITY),--priority $(PRIORITY))
 
 deadlines: $(WITH_TESTS)
-	$(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)
+	PYTHONPATH=. $(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)
 
 platforms:
 	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms

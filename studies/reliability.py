@@ -4,6 +4,7 @@ The page doc/reliability.md: what was tried to break the package, and what came 
 
     make soak PRIORITY=50; make soak LOOP=1 PRIORITY=50
     make soak RATE=250 MINUTES=10 TIME=simulated; make fuzz; make sanitize
+    make deadlines; make deadlines TOGETHER=1
     python -m studies.reliability
 
 The first leave JSON files in studies-results; this keeps them in doc/results, and makes the page
@@ -23,7 +24,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 
-from studies.reliability_text import CAUSES, HEAD, SANITIZED, SOAKED, TAIL
+from studies.reliability_text import CAUSES, DEADLINE_WORDS, HEAD, SANITIZED, SOAKED, TAIL
 
 matplotlib.use('Agg')
 import matplotlib.pyplot as plt
@@ -31,7 +32,8 @@ import matplotlib.pyplot as plt
 DOC = Path(__file__).resolve().parents[1] / 'doc'
 KEPT, FRESH = DOC / 'results', Path('studies-results')
 SOAKS = ('soak_500', 'soak_loop', 'soak_250')
-NAMES = (*SOAKS, 'fuzz', 'sanitizers')
+DEADLINES = ('deadlines', 'deadlines_together')
+NAMES = (*SOAKS, *DEADLINES, 'fuzz', 'sanitizers')
 PAGE, FIGURE = 'reliability.md', 'reliability.svg'
 Results = dict[str, Any]
 
@@ -125,6 +127,33 @@ def soak_lines(soak: Results) -> list[str]:
     ]
 
 
+def deadline_lines(runs: Sequence[Results]) -> list[str]:
+    """Return what came of the loop without faults, a column a run."""
+    heads = ('', *('two processes' if run['processes'] > 1 else 'one process' for run in runs))
+    rows = [
+        ('commit', *(f'`{run["commit"]}`' for run in runs)),
+        ('machine', *(place(run['machine']) for run in runs)),
+        ('time', *(f'{run["minutes"]:g} min at {run["rate_hz"]:g} Hz' for run in runs)),
+        ('missed periods', *(f'{run["missed"]:,} of {run["periods"]:,}' for run in runs)),
+        (
+            'missed while the machine was not held up',
+            *(f'{run["undisturbed_missed"]:,} of {run["undisturbed_periods"]:,}' for run in runs),
+        ),
+        *(
+            (
+                f'efforts after their state, {key}',
+                *(f'{r["efforts_ms"][key]:.2f} ms' for r in runs),
+            )
+            for key in ('half', '99 %', 'longest')
+        ),
+        (
+            'processor time of a period',
+            *(f'{sum(run["processor_us"].values()):.0f} us' for run in runs),
+        ),
+    ]
+    return ['## Deadlines', '', DEADLINE_WORDS, '', rows_of(heads, rows), '']
+
+
 def title(soak: Results) -> str:
     """Return what ran, in words."""
     nodes = 'simulator and one controller' if soak['loop'] else 'all nodes'
@@ -206,6 +235,8 @@ def page(results: Results) -> str:
     for soak in soaks:
         lines += soak_lines(soak)
     lines += [CAUSES, '']
+    if loops := [results[name] for name in DEADLINES if name in results]:
+        lines += deadline_lines(loops)
     if 'fuzz' in results:
         lines += fuzz_lines(results['fuzz'])
     if 'sanitizers' in results:

@@ -55,6 +55,18 @@ CAUSES = """### What it found, and what is open
   when it went on. No process can prevent that of itself. The message has the stamp of its state,
   so a receiver can tell; one that holds the last value should have a timeout of its own."""
 
+DEADLINE_WORDS = """Hard real time is that of the C library and controller of `kane-dynamics build`
+([build.md](build.md)). The nodes of Python are for trying out, and for loops of 100 to 250 Hz. A
+period is missed where it begins without the efforts of the state before, or late by a period. The
+simulator counts these (`missed periods` of its diagnostics); the last line of `kane-dynamics demo`
+says how many there were.
+
+`make deadlines MINUTES=10 RATE=500` runs `kane_simulator` and `kane_computed_torque` without
+faults as two processes, `TOGETHER=1` in one (`kane_container`), with SCHED_FIFO 50 where that is
+allowed. Nodes of one process hand their messages over without DDS ([nodes.md](nodes.md)).
+Meanwhile one process on each processor only sleeps, at SCHED_FIFO 99. Where it wakes up more than
+0.5 ms late, the kernel or the host of the virtual machine held everybody up."""
+
 SANITIZED = """`make sanitize` runs libraries of `kane-dynamics build` in four threads under the
 sanitizers of gcc, and compares the bits that the threads got; the C of `export_c` is instrumented
 throughout. The machine code of LLVM is not, so all its arguments end at a page that nobody may

@@ -167,7 +167,7 @@ class Run:
     side_slip: float  # Integral of the lateral speed at the axle [m]
     energy_error: float  # Of the simulated motion, relative to the energy turned over
     rate: float  # States per second of wall time [Hz]
-    missed: int  # Periods that began without the efforts of their state
+    missed: int  # Periods that began without the efforts of their state, or late by a period
     causes: Counter[str]  # How many of these were missed for which cause; see `causes`
 
     @property

@@ -38,10 +38,10 @@ class LoopStatistics:
         """Take over totals that others count: clamped, stopped."""
         self._total |= Counter(totals)
 
-    def period(self, stamp: int, answered: int, patience: float) -> None:
-        """Count a period that begins now."""
+    def period(self, stamp: int, answered: int, patience: float, late: bool = False) -> None:
+        """Count a period that begins now, and is late itself or not."""
         there = answered and (stamp - answered) * 1e-9 <= patience
-        missed = bool(there and answered < stamp)
+        missed = bool(there and (late or answered < stamp))
         self._total['periods'] += 1
         if missed:
             self._total['missed'] += 1
@@ -92,7 +92,7 @@ class LoopStatistics:
         if since['missed'] > MISSED_PART * since['periods']:
             return (
                 f'{since["missed"]} of {since["periods"]} periods began without the efforts of '
-                'their state: take a smaller rtf or joint_state_rate, or lockstep'
+                'their state or late: take a smaller rtf or joint_state_rate, or lockstep'
             )
         if since['clamped']:
             return f'{since["clamped"]} efforts clamped to the URDF limits'

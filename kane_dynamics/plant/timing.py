@@ -41,6 +41,10 @@ class Rate:
         """Return whether a period is due; a timer may ring half a period early."""
         return self._now() >= self._next - 0.5 * self._period
 
+    def late(self) -> bool:
+        """Return whether the period that is due is late by a whole period or more."""
+        return self._period > 0.0 and self._now() - self._next >= self._period
+
     def count(self) -> None:
         """Count one period as run."""
         self._next += self._period

@@ -103,7 +103,7 @@ class SimulationLoop(ComposableNode):
 
     @property
     def missed(self) -> int:
-        """Return how many periods began without the efforts of their state."""
+        """Return how many periods began without the efforts of their state, or a period late."""
         return self._account.missed
 
     @property
@@ -159,7 +159,8 @@ class SimulationLoop(ComposableNode):
     def run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
         answered = self._commands.stamp if self._commands is not None else 0
-        self._account.period(self._stamp, answered, self.parameters.timeout_command)
+        late = self._pacer.late() and not self.parameters.lockstep
+        self._account.period(self._stamp, answered, self.parameters.timeout_command, late)
         if self.advance(plant, plant.steps_to_state):
             self.publish()
 

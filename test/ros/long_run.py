@@ -4,16 +4,18 @@ The closed loop without faults, for minutes: ``make deadlines MINUTES=10 RATE=50
 
 Simulator and controller are processes that talk to each other alone. This one gives references and
 reads the diagnostics: who listens to efforts takes as much time as who computes them. A deadline
-is missed where a period of the simulator begins without the efforts of the state before.
+is missed where a period of the simulator begins without the efforts of the state before, or late
+by a period.
 
 The nodes run at the real-time priority of ros2_control's controller_manager where that is allowed:
 what else the machine does is not to be judged. Processor time does not depend on it. Against what
 the host of a virtual machine takes no priority helps: `held_up` sees it, and the deadlines of the
-time that it left alone are told beside all.
+time that it left alone are told beside all. The figures go to ``studies-results``.
 """
 
 import argparse
 import itertools
+import json
 import math
 import os
 import sys
@@ -29,6 +31,8 @@ from soak_memory import Memory
 from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from studies import machine
+
 SIMULATOR = 'kane_simulator'
 START = 180.0  # [s] for the first efforts: with `compiled: wait`, the first start compiles
 SETTLING = 2.0  # [s] that do not count: the nodes find each other, the efforts grow
@@ -37,6 +41,7 @@ CLOCK = 100.0  # [Hz] of /clock
 LOOKS = 0.5  # [s] between looks at the memory
 WORST = 1e-3  # part of the periods that may be missed: none at p99.9
 NUMBER = 'missed periods'
+RESULTS = Path('studies-results')
 
 
 class LongRun:
@@ -149,6 +154,24 @@ class LongRun:
         self.cpu = {name: 1e6 * seconds / whole for name, seconds in used.items() if whole}
         return missed, whole
 
+    def figures(self, rate, missed, whole):
+        """Return what was seen, for doc/reliability.md."""
+        undisturbed, periods = _undisturbed(self.counts, self.held_up)
+        return {
+            'commit': machine.commit(),
+            'machine': {**machine.describe(), 'versions': machine.versions()},
+            'rate_hz': rate,
+            'processes': len(self.processes),
+            'scheduling': self.scheduling,
+            'missed': missed,
+            'periods': whole,
+            'held_up': len(self.held_up.times),
+            'undisturbed_missed': undisturbed,
+            'undisturbed_periods': periods,
+            'efforts_ms': _median(self.delays),
+            'processor_us': self.cpu,
+        }
+
     def _used(self):
         """Return the processor time [s] of each process."""
         found = {}
@@ -179,8 +202,9 @@ class LongRun:
         lines = [
             f'periods without efforts in time: {missed} of {whole} ({self.scheduling})',
             f'held up by the machine: {self.held_up.in_words()}',
-            f'missed while it was not: {_undisturbed(self.counts, self.held_up)}',
-            f'efforts after their state [ms]: {_median(self.delays)}',
+            'missed while it was not: {} of {}'.format(*_undisturbed(self.counts, self.held_up)),
+            'efforts after their state [ms]: '
+            + ', '.join(f'{name} {x:.2f}' for name, x in _median(self.delays).items()),
             f'processor time of a period [us]: {used}',
             f'computing, the last second: {output.get("computing [ms]", "?")} ms',
             *(f'memory of {name}: {memory.in_words()}' for name, memory in self.memory.items()),
@@ -201,13 +225,13 @@ def _counts(words):
 
 
 def _undisturbed(counts, held_up):
-    """Return the missed periods of the time in which the machine held nobody up, in words."""
+    """Return missed and all periods of the time in which the machine held nobody up."""
     missed = whole = 0
     for (begin, *before), (end, *after) in itertools.pairwise(counts):
         if not held_up.between(begin, end):
             missed += after[0] - before[0]
             whole += after[1] - before[1]
-    return f'{missed} of {whole}'
+    return missed, whole
 
 
 def _median(delays):
@@ -218,14 +242,9 @@ def _median(delays):
         if words
     ]
     if not seconds:
-        return 'none'
-    middle = {
-        name: sorted(one[name] for one in seconds)[len(seconds) // 2]
-        for name in seconds[0]
-        if name != 'longest'
-    }
-    shown = ', '.join(f'{name} {x:.2f}' for name, x in middle.items())
-    return f'{shown}, longest {max(one["longest"] for one in seconds):.2f}'
+        return {}
+    middle = {name: sorted(one[name] for one in seconds)[len(seconds) // 2] for name in seconds[0]}
+    return {**middle, 'longest': max(one['longest'] for one in seconds)}
 
 
 def main(arguments=None):
@@ -256,9 +275,14 @@ def main(arguments=None):
                 chosen.priority,
                 chosen.together,
             )
-            text, failures = loop.report(*loop.run(60.0 * chosen.minutes))
+            counted = loop.run(60.0 * chosen.minutes)
+            text, failures = loop.report(*counted)
+            figures = {'minutes': chosen.minutes, **loop.figures(chosen.rate, *counted)}
         finally:
             bench.close()
+    RESULTS.mkdir(exist_ok=True)
+    name = 'deadlines_together.json' if chosen.together else 'deadlines.json'
+    (RESULTS / name).write_text(json.dumps(figures, indent=1))
     sys.stdout.write(f'{text}\n' + (f'FAILED: {failures}\n' if failures else 'ok\n'))
     return 1 if failures else 0
 

@@ -474,10 +474,15 @@ def test_pacer_follows_the_wall_clock_and_gives_up_a_long_delay():
     run = 0
     for _ in range(100):
         clock.forward(0.001)
+        assert not pacer.late()
         if pacer.due():
             pacer.count()
             run += 1
     assert run in (12, 13)
+    clock.forward(0.004)
+    assert not pacer.late()
+    clock.forward(0.017)
+    assert pacer.late()
     clock.forward(10.0)
     late = 0
     while pacer.due():
@@ -490,4 +495,4 @@ def test_pacer_without_rate_is_always_due():
     pacer = Rate(0.0)
     pacer.start(4_000_000)
     pacer.count()
-    assert pacer.due()
+    assert pacer.due() and not pacer.late()

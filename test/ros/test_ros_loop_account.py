@@ -36,10 +36,11 @@ def test_a_period_is_missed_when_it_begins_without_the_efforts_of_its_state():
     account.period(4 * MS, 4 * MS, 0.5)
     account.period(8 * MS, 4 * MS, 0.5)
     account.period(12 * MS, 8 * MS, 0.5)
-    account.period(1000 * MS, 8 * MS, 0.5)  # the controller is gone: no miss
-    assert account.values()['missed periods'] == '2 of 5'
-    assert list(account.missed_stamps) == [8 * MS, 12 * MS]
-    assert account.note(1.0, 1.0).startswith('2 of 5 periods began without the efforts')
+    account.period(16 * MS, 16 * MS, 0.5, late=True)  # the process had no processor
+    account.period(1000 * MS, 8 * MS, 0.5, late=True)  # the controller is gone: no miss
+    assert account.values()['missed periods'] == '3 of 6'
+    assert list(account.missed_stamps) == [8 * MS, 12 * MS, 16 * MS]
+    assert account.note(1.0, 1.0).startswith('3 of 6 periods began without the efforts')
     assert account.note(1.0, 1.0) == ''
 
 

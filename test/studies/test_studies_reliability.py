@@ -87,3 +87,31 @@ def test_what_is_kept_names_its_commit(name):
     results = reliability.read()
     if name in results:
         assert len(results[name]['commit'].split('-')[0]) >= 7
+
+
+def a_loop(processes, missed):
+    return {
+        'commit': 'abc',
+        'machine': {'processor': 'P', 'cores': 2, 'load': [1.5]},
+        'minutes': 10.0,
+        'rate_hz': 500.0,
+        'processes': processes,
+        'missed': missed,
+        'periods': 300_000,
+        'undisturbed_missed': missed // 2,
+        'undisturbed_periods': 150_000,
+        'efforts_ms': {'half': 0.7 / 3 * processes, '99 %': 1.2, 'longest': 4.0},
+        'processor_us': {'a': 300.0, 'b': 301.0},
+    }
+
+
+def test_deadlines_of_one_process_stand_beside_those_of_two():
+    text = reliability.page({'deadlines': a_loop(2, 152), 'deadlines_together': a_loop(1, 3)})
+    for line in (
+        '|  | two processes | one process |',
+        '| missed periods | 152 of 300,000 | 3 of 300,000 |',
+        '| missed while the machine was not held up | 76 of 150,000 | 1 of 150,000 |',
+        '| efforts after their state, half | 0.47 ms | 0.23 ms |',
+        '| processor time of a period | 601 us | 601 us |',
+    ):
+        assert line in text
