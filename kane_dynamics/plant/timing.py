@@ -14,7 +14,7 @@ class Rate:
     def __init__(self, rtf: float, steady: Callable[[], int] = time.monotonic_ns) -> None:
         self._rtf, self._steady, self._now = rtf, steady, steady
         self._length, self._period = 0, 0.0
-        self._next = float(steady())
+        self._next = self._ran = float(steady())
         self._mark = (steady(), 0)
 
     @property
@@ -35,20 +35,22 @@ class Rate:
 
     def skip(self) -> None:
         """Give up what is due: the next period is due one period from now."""
-        self._next = self._now() + self._period
+        self._ran = self._now()
+        self._next = self._ran + self._period
 
     def due(self) -> bool:
         """Return whether a period is due; a timer may ring half a period early."""
         return self._now() >= self._next - 0.5 * self._period
 
     def late(self) -> bool:
-        """Return whether the period that is due is late by a whole period or more."""
-        return self._period > 0.0 and self._now() - self._next >= self._period
+        """Return whether two periods or more went by since the last one began."""
+        return self._period > 0.0 and self._now() - self._ran >= 2.0 * self._period
 
     def count(self) -> None:
         """Count one period as run."""
+        self._ran = self._now()
         self._next += self._period
-        if self._now() - self._next > BACKLOG * self._period:
+        if self._ran - self._next > BACKLOG * self._period:
             self.skip()
 
     def achieved(self, simulated: int) -> float:
