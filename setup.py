@@ -154,6 +154,7 @@ setup(
         'console_scripts': [
             *(f'{name} = {PACKAGE}.ros.entry:{name.removeprefix("kane_")}' for name in NODES),
             'kane_container = kane_dynamics.ros.entry:container',
+            'kane_wait_for_states = kane_dynamics.ros.entry:wait_for_states',
             'kane-dynamics = kane_dynamics.cli:main',
         ],
     },

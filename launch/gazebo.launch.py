@@ -25,7 +25,7 @@ from kane_dynamics.ros.launching import (
     effort_source,
     end_all,
     end_failed,
-    spawner,
+    spawners,
 )
 from launch import LaunchDescription
 
@@ -83,12 +83,7 @@ def launch_setup(context):
     if forces:
         nodes.append(bridge('joint_force_bridge', f'{robot}_joint_force_bridge.yaml'))
     else:
-        wanted = [
-            'joint_state_broadcaster',
-            controller,
-            *([] if all_joints else ['base_controller']),
-        ]
-        nodes += [spawner(robot, name) for name in wanted]
+        nodes += spawners(robot, [controller, *([] if all_joints else ['base_controller'])])
     if all_joints:
         # JointStatePublisher sends each step, 1000 a second: more than a Python node should answer
         rate = 250.0 if forces else 0.0

@@ -7,7 +7,7 @@ joint_state_topic_hardware_interface of Jazzy or later. All on the wall clock, a
 namespace: the topics of the hardware have none.
 """
 
-from launch.actions import OpaqueFunction
+from launch.actions import LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -24,10 +24,14 @@ from kane_dynamics.ros.launching import (
     effort_source,
     end_all,
     robot_parameters,
-    spawner,
+    spawners,
 )
 from launch import LaunchDescription
 
+STANDS = (
+    'kane_simulator compiles the dynamics first, which takes seconds where no cache has them; the '
+    'robot stands on its brakes until the controller that is spawned then sends efforts'
+)
 COMPILED = {'compiled': LaunchConfiguration('compiled')}
 
 
@@ -40,10 +44,12 @@ def launch_setup(context):
     joints = controller_joints(robot, controller)
     simulator = {
         'hardware_joints': joints,
+        'brakes': True,
         'publish_clock': False,
         'base.command_interface': 'effort' if all_joints else 'velocity',
     }
     nodes = [
+        LogInfo(msg=STANDS),
         dynamics_node(
             'kane_simulator',
             robot_parameters(context, {**COMPILED, **simulator}, ['urdf_file']),
@@ -62,8 +68,7 @@ def launch_setup(context):
             on_exit=end_all,
             parameters=[controllers_file(robot)],
         ),
-        spawner(robot, 'joint_state_broadcaster'),
-        spawner(robot, controller),
+        *spawners(robot, [controller]),
     ]
     if all_joints:
         nodes.append(effort_source(context, COMPILED))

@@ -39,13 +39,14 @@ class CommandInput(EventInput):
         self._apply(target, effort, stamp)
 
     def accept_packed(self, message: Any, now: int, since: int) -> None:
-        """Check a hardware's JointState and apply its efforts."""
+        """Check a hardware's JointState and apply its efforts; closed brakes want all of them."""
         source, target = self._packed.all_present(message.name)
         names = [message.name[i] for i in source]
         written = np.flatnonzero(~np.isnan(message.effort))
         effort = field_values('hardware command', 'effort', message.effort, names, written)
         self._check_stamp(nanoseconds(message.header.stamp), now, since, False)
-        self._apply(self._hardware[target[written]], effort)
+        if len(written) == len(self._hardware) or not self._plant.braked:
+            self._apply(self._hardware[target[written]], effort)
 
     def accept_array(self, message: Any) -> None:
         """Check a Float64MultiArray and apply its efforts."""

@@ -97,6 +97,7 @@ class EventPlant(Plant):
             raise NameNotFoundError('constraint', name, self.declared)
         if on == (name in self.simulation.states):
             return None
+        self._catch_up()
         if not on:
             return self.simulation.remove(name)
         one = self.declared[name]
@@ -116,11 +117,12 @@ class EventPlant(Plant):
         return [f'{name}: {state}' for name, state in {**now, **off}.items()]
 
     def readings(self) -> Readings:
-        """Return the rows that hold now and their forces."""
+        """Return the rows that hold now and their forces, 0 where brakes carry the robot."""
         one, rows = self.simulation, self.simulation.rows
         slip = rows.matrix @ one.v - rows.velocity
         positions = np.array([phi or 0.0 for phi in rows.positions])
-        return Readings(rows.labels, one.motion.multipliers, slip, positions)
+        forces = (not self.braked) * one.motion.multipliers
+        return Readings(rows.labels, forces, slip, positions)
 
     def advance(self, steps: int) -> None:
         """Integrate some steps at the present commands; errors as for `Plant`."""

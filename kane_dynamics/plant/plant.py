@@ -59,9 +59,13 @@ class VelocityDrives(EventInput):
         self._followed.command(time, twist)
         self._until = time + self._lasts
 
+    def commanded(self, time: int) -> bool:
+        """Return whether somebody commands the base at a time [ns]."""
+        return time < self._until
+
     def effort(self, q: Floats, time: int, step: int) -> Floats:
         """Return the efforts of base and steering in a step [ns] from a time [ns] on, (nv,)."""
-        if time >= self._until:  # who commanded is gone
+        if not self.commanded(time):  # who commanded is gone
             self._followed.command(time, np.zeros(3))
         twist = self._followed.at(time + step).twist
         effort = np.zeros(self._nv)
@@ -112,7 +116,12 @@ class Readings(NamedTuple):
 
 
 class Plant:
-    """A robot in simulated time that runs from one publication to the next."""
+    """
+    A robot in simulated time that runs from one publication to the next.
+
+    With the parameter `brakes` its motors are held where they are, at once and exactly, while
+    their efforts are all zero, and all that has no drives under velocity commands with them.
+    """
 
     drives: VelocityDrives | None
     simulation: Any  # one of kane_dynamics, with or without events
@@ -139,6 +148,8 @@ class Plant:
             self._start[:3] = parameters.initial_pose
         self.drives = VelocityDrives(model, parameters) if model.drives else None
         self._light = model.v_index(parameters.gravity_compensated_joints)
+        held = model.motors if model.drives else tuple(robot.velocity_names)
+        self._held = model.v_index(held)
         self.simulation = self._new_simulation()
         self.reset()
 
@@ -151,12 +162,26 @@ class Plant:
         self._command = np.zeros(nv)
         self._commanded_at = np.zeros(nv, dtype=np.int64)
         self._pushes: dict[str, tuple[Floats, int]] = {}
+        self._released = self._behind = False
         if self.drives is not None:
             self.drives.reset()
 
     def set_state(self, q: Floats, v: Floats) -> None:
         """Go on from another state; speeds are moved onto the constraints."""
-        self.simulation.reset(q, v, self.simulation.time)
+        self._behind, speeds = False, np.array(v)
+        if self.braked:
+            speeds[self._held] = 0.0
+        self.simulation.reset(q, speeds, self.time / NANO)
+
+    @property
+    def braked(self) -> bool:
+        """Return whether the brakes are closed."""
+        wanted = self._parameters.brakes and not self._released
+        return wanted and not self._command.any()
+
+    def open_brakes(self) -> None:
+        """Open the brakes until efforts have come and ended, or until the reset."""
+        self._released = True
 
     def push(self, link: str, wrench: Floats, duration: float) -> None:
         """Let a wrench act on a link from now on, in place of the one before."""
@@ -170,10 +195,11 @@ class Plant:
         return tuple(self._pushes)
 
     def readings(self) -> Readings:
-        """Return the rows that hold now and their forces."""
+        """Return the rows that hold now and their forces, 0 where brakes carry the robot."""
         motion = self.simulation.motion
+        forces = (not self.braked) * motion.multipliers
         violations = motion.velocity_violation, motion.position_violation
-        return Readings(self.simulation.labels, motion.multipliers, *violations)
+        return Readings(self.simulation.labels, forces, *violations)
 
     def _new_simulation(self) -> Any:
         p, model = self._parameters, self.model
@@ -223,6 +249,7 @@ class Plant:
             self.clamped += int(np.count_nonzero(over))
             effort = np.clip(effort, -limit, limit)
         self._command[index] = effort
+        self._released &= not self._command.any()
         self._commanded_at[index] = self.time
 
     def release(self, timeout: float) -> Indices:
@@ -239,8 +266,35 @@ class Plant:
         self._command[:] = 0.0
 
     def advance(self, steps: int) -> None:
-        """Integrate some steps at the present commands."""
+        """Integrate some steps at the present commands, or let time go by under brakes."""
         self.applied = self._command.copy()
+        if self.braked:
+            self._stand(steps)
+            return
+        self._catch_up()
+        self._integrate(steps)
+
+    def _stand(self, steps: int) -> None:
+        """Hold the motors for some steps; drives may move the base meanwhile."""
+        q, drives = self.simulation.q, self.drives
+        if drives is not None and (drives.commanded(self.time) or self.simulation.v.any()):
+            self._integrate(steps)
+            places = self.model.q_index(self.model.motors)
+            before, q = q, np.array(self.simulation.q)
+            q[places] = before[places]
+        else:
+            self.steps += steps
+            self._behind = True
+        if self.simulation.v.any():
+            self.set_state(q, self.simulation.v)
+
+    def _catch_up(self) -> None:
+        """Go on at the present time: the simulation stood while the brakes were closed."""
+        if self._behind:
+            self.set_state(self.simulation.q, self.simulation.v)
+
+    def _integrate(self, steps: int) -> None:
+        """Integrate some steps under all efforts."""
         done, always = 0, self.drives is not None or len(self._light) > 0
         while (self._pushes or always) and done < steps:  # these change from step to step
             self.simulation.step(self.applied + self._own_drives() + self._pushing())
@@ -253,8 +307,9 @@ class Plant:
         """Return the efforts of drives that nobody commands efforts of, mid-step, shape (nv,)."""
         state, effort = self.simulation, np.zeros(self.model.robot.nv)
         q = kd.integrate(self.model.robot, state.q, state.v, 0.5 * self._step_ns / NANO)
-        if len(self._light):
-            effort[self._light] = self._dynamics.engine.gravity_force(q)[self._light]
+        carried = np.union1d(self._light, self._held) if self.braked else self._light
+        if len(carried):
+            effort[carried] = self._dynamics.engine.gravity_force(q)[carried]
         if self.drives is not None:
             effort += self.drives.effort(q, self.time, self._step_ns)
         return effort

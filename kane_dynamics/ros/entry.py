@@ -2,7 +2,8 @@
 """
 The executables: ``--help``, and a clear word where ROS 2 is missing.
 
-One for each node, and ``kane_container``: several in one process, on one thread, for high rates.
+One for each node, ``kane_container``: several in one process, on one thread, for high rates, and
+``kane_wait_for_states``, which launch files run before what must not begin without a robot.
 """
 
 import importlib
@@ -25,6 +26,14 @@ Runs nodes in one process; they stop in the order given, so name controllers bef
 Without `<node>:` a parameter or a name goes to all of them.
 
 nodes: {', '.join(NODES)}
+"""
+
+WAIT = 'kane_wait_for_states'
+WAIT_USAGE = f"""\
+usage: {WAIT} <joint> <joint> ... [--ros-args -r joint_states:=<topic>]
+
+Ends with 0 when a message on joint_states has finite positions and speeds of these joints, and
+says meanwhile what is missing.
 """
 
 
@@ -112,6 +121,20 @@ def container(args: Sequence[str] | None = None) -> int:
     from kane_dynamics.ros.runtime import run_together
 
     return run_together([node_class(name) for name in names], values)
+
+
+def wait_for_states(args: Sequence[str] | None = None) -> int:
+    """Wait for finite states of the joints that are named; return the exit code."""
+    values = list(sys.argv[1:] if args is None else args)
+    joints = values[: values.index('--ros-args')] if '--ros-args' in values else values
+    if {'-h', '--help'} & set(values) or not joints:
+        sys.stdout.write(WAIT_USAGE)
+        return 0 if joints else 2
+    if ros_missing(WAIT):
+        return 1
+    from kane_dynamics.ros.runtime import FirstStates
+
+    return FirstStates(WAIT, joints, values).wait()
 
 
 if __name__ == '__main__':

@@ -243,7 +243,24 @@ def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
     )
 
 
-def spawner(robot: str, controller: str) -> Node:
+def spawners(robot: str, controllers: Sequence[str]) -> list[Node]:
+    """Return what activates joint_state_broadcaster, and controllers once it has finite states."""
+
+    def follow(event: Any, context: Any) -> list[Any] | None:
+        end_failed(event, context)
+        return None if context.is_shutdown else [_spawner(robot, name) for name in controllers]
+
+    states = Node(
+        package='kane_dynamics',
+        executable='kane_wait_for_states',
+        output='screen',
+        on_exit=follow,
+        arguments=controller_joints(robot, controllers[0]),
+    )
+    return [_spawner(robot, 'joint_state_broadcaster'), states]
+
+
+def _spawner(robot: str, controller: str) -> Node:
     """Return what loads, configures and activates a controller, and ends."""
     return Node(
         package='controller_manager',

@@ -8,6 +8,7 @@ import ctypes
 import gc
 import importlib
 import inspect
+import math
 import os
 import select
 import signal
@@ -20,7 +21,7 @@ from typing import Any
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -28,6 +29,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock as ClockMessage
+from sensor_msgs.msg import JointState
 
 from kane_dynamics.messages.intra_process import IntraProcess
 
@@ -291,3 +293,29 @@ LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 """robot_description: a late subscriber gets the last message."""
+
+
+class FirstStates:
+    """Waits until joint_states has had finite positions and speeds of some joints."""
+
+    def __init__(self, name: str, joints: Sequence[str], args: Sequence[str]) -> None:
+        rclpy.init(args=list(args))
+        self._node, self._missing = rclpy.create_node(name), set(joints)
+        self._complete: Future[None] = Future()
+        self._node.create_subscription(JointState, 'joint_states', self._look, ALL_PARTS)
+
+    def _look(self, message: JointState) -> None:
+        states = zip(message.name, message.position, message.velocity, strict=False)
+        self._missing -= {name for name, *state in states if all(map(math.isfinite, state))}
+        if not self._missing and not self._complete.done():
+            self._complete.set_result(None)
+
+    def wait(self) -> int:
+        """Return 0 when all have come, 1 if the process is to end before."""
+        logger = self._node.get_logger()
+        with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
+            while self._missing and rclpy.ok():
+                logger.info(f'waiting for states of {sorted(self._missing)}')
+                rclpy.spin_until_future_complete(self._node, self._complete, None, 10.0)
+        rclpy.try_shutdown()
+        return 1 if self._missing else 0

@@ -69,6 +69,7 @@ class Stepping:
 
 
 WAITING = 'lockstep: waiting for the first effort command'
+BRAKED = 'brakes are closed: efforts on all joints open them, unless all are zero, or ~/release'
 LOOK_PERIOD = 0.2
 """Wall time [s] between looks at who else publishes the simulator's topics."""
 
@@ -221,6 +222,7 @@ class SimulationLoop(ComposableNode):
             (ERROR, self._stamps.problem()),
             (WARN, self._output.crowd),
             (WARN, WAITING if self._lockstep.alone() else ''),
+            (WARN, BRAKED if plant.braked else ''),
             (WARN, self._account.note(0.0 if lockstep else self._pacer.rtf, achieved)),
         )
         values: dict[str, object] = {
@@ -228,6 +230,7 @@ class SimulationLoop(ComposableNode):
             'steps': plant.steps,
             'state': 'paused' if self._paused else 'running',
             'real time factor': f'{achieved:.3f}',
+            'brakes': 'closed' if plant.braked else 'open',
             'stamps': self._stamps.in_words(),
             **self._account.values(),
             'efforts after [ms]': self._account.delays(),

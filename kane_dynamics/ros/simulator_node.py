@@ -58,6 +58,8 @@ class SimulatorNode(SimulationLoop):
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
+        if self.parameters.brakes:
+            self.create_service(Trigger, '~/release', self._on_release)
         self._stepping = Stepping(self, self._do_steps)
         self._diagnostics = Diagnostics(
             self,
@@ -178,6 +180,13 @@ class SimulatorNode(SimulationLoop):
         self.go_on()
         response.success = self._paused or not self._trouble
         response.message = self._trouble or ('paused' if self._paused else 'running')
+        return response
+
+    def _on_release(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        response.success = self.plant is not None
+        if self.plant is not None:
+            self.plant.open_brakes()
+        response.message = 'brakes are open' if response.success else 'no model'
         return response
 
     async def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Any:

@@ -11,6 +11,7 @@ NAMES = {
     'launch.actions': (
         'DeclareLaunchArgument',
         'IncludeLaunchDescription',
+        'LogInfo',
         'OpaqueFunction',
         'Shutdown',
     ),
@@ -104,11 +105,7 @@ class Described:
         found = []
         for node in self._setup(context):
             if type(node).__name__ == 'Node':
-                given = dict(node.given)
-                for key in ('parameters', 'arguments', 'remappings'):
-                    given[key] = [_performed(part, context) for part in given.get(key, ())]
-                given['remappings'] = [tuple(pair) for pair in given['remappings']]
-                found.append(given)
+                found.append(given(node, context))
         return found
 
     def includes(self, **values):
@@ -140,6 +137,15 @@ def _performed(part, context):
         return part.perform(context)
     inside = [_performed(value, context) for value in (*part.parts, part.given)]
     return (type(part).__name__, *inside)
+
+
+def given(node, context=None):
+    """Return what a node is given."""
+    found = dict(node.given)
+    for key in ('parameters', 'arguments', 'remappings'):
+        found[key] = [_performed(part, context) for part in found.get(key, ())]
+    found['remappings'] = [tuple(pair) for pair in found['remappings']]
+    return found
 
 
 def parameters(given):

@@ -118,6 +118,7 @@ BRIDGE_KEYS = {
 }
 
 EXECUTABLES = {
+    ('kane_dynamics', 'kane_wait_for_states'),
     ('controller_manager', 'ros2_control_node'),
     ('controller_manager', 'spawner'),
     ('robot_state_publisher', 'robot_state_publisher'),

@@ -302,7 +302,7 @@ def test_nodes_exist_and_get_parameters_that_they_have(launched):
     name, launch = launched
     for given, _ in cases(name):
         for node in launch.nodes(**given):
-            if node['package'] != 'kane_dynamics':
+            if node['executable'] not in NODES:
                 assert (node['package'], node['executable']) in facts.EXECUTABLES
                 continue
             table = tables.table(NODES[node['executable']].parameters).specs
@@ -314,11 +314,41 @@ def test_nodes_exist_and_get_parameters_that_they_have(launched):
                 assert (ROOT / file.removeprefix('share/kane_dynamics/')).is_file()
 
 
+def spawners(nodes):
+    """Yield what spawns controllers: at once, and when the joints have states."""
+    ended, running = SimpleNamespace(returncode=0), SimpleNamespace(is_shutdown=False)
+    for node in nodes:
+        if node['executable'] == 'spawner':
+            yield node
+        elif node['executable'] == 'kane_wait_for_states':
+            later = node['on_exit'](ended, running)
+            yield from (fake_launch.given(one) for one in later)
+
+
+def test_controllers_are_spawned_when_their_joints_have_states(launched):
+    name, launch = launched
+    for given, hardware in cases(name):
+        nodes = launch.nodes(**given)
+        waits = [node for node in nodes if node['executable'] == 'kane_wait_for_states']
+        at_once = [node['arguments'][0] for node in nodes if node['executable'] == 'spawner']
+        if hardware == 'joint_force':
+            assert not waits and not at_once
+            continue
+        assert at_once == ['joint_state_broadcaster']  # who else would publish joint_states
+        (wait,) = waits
+        joints = controllers(given['robot'])[given['controller']][1]['joints']
+        assert wait['arguments'] == joints
+        failed = SimpleNamespace(process_name='wait', returncode=1)
+        with pytest.raises(RuntimeError, match='wait ended with exit code 1'):
+            wait['on_exit'](failed, SimpleNamespace(is_shutdown=False))
+        assert wait['on_exit'](failed, SimpleNamespace(is_shutdown=True)) is None
+
+
 def test_controllers_that_are_spawned_exist(launched):
     name, launch = launched
     for given, hardware in cases(name):
         spawned = []
-        for node in launch.nodes(**given):
+        for node in spawners(launch.nodes(**given)):
             if node['executable'] == 'spawner':
                 controller, option, file = node['arguments']
                 assert option == '--param-file'
@@ -374,6 +404,7 @@ def test_efforts_reach_the_joints_in_the_order_of_the_controller(launched):
         if name == 'ros2_control':
             simulator = fake_launch.parameters(nodes['kane_simulator'])
             assert simulator['hardware_joints'] == joints
+            assert simulator['brakes'] is True
             driven = 'effort' if source is not None else 'velocity'
             assert simulator['base.command_interface'] == driven
 

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]'
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import SetBool
+from std_srvs.srv import Empty, Trigger
 
 pytestmark = pytest.mark.ros
 NODES = {'kane_simulator': 'simulator_node', 'kane_inverse_dynamics': 'inverse_dynamics_node'}
@@ -21,6 +21,8 @@ NODES = {'kane_simulator': 'simulator_node', 'kane_inverse_dynamics': 'inverse_d
 SLOW = {'joint_state_rate': 50.0, 'odom_rate': 50.0, 'step_size': 0.002, 'compiled': 'never'}
 PATIENT = {f'timeout.{name}': 5.0 for name in ('joint_states', 'odom')}
 REST = 0.05  # [rad/s]
+MOST = 0.005  # [rad] between brakes and efforts
+BRAKES = 'brakes are closed'
 
 
 class Ros2Control:
@@ -34,7 +36,7 @@ class Ros2Control:
 
     def __init__(self, bench, joints):
         self.joints, self.commands = joints, [float('nan')] * len(joints)
-        self.velocity, self.applied, self.fastest = {}, {}, 0.0
+        self.place, self.velocity, self.applied = {}, {}, {}
         node = bench.node
         self.hardware = node.create_publisher(
             JointState, '/robot_joint_commands', QoSProfile(depth=1)
@@ -50,8 +52,8 @@ class Ros2Control:
 
     def on_state(self, state):
         self.broadcast.publish(state)
+        self.place = dict(zip(state.name, state.position, strict=True))
         self.velocity = dict(zip(state.name, state.velocity, strict=True))
-        self.fastest = max(self.fastest, abs(self.velocity['arm_2_joint']))
         self.applied = dict(zip(state.name, state.effort, strict=True))
         names = ['gripper_joint', *self.joints]  # one that takes positions
         command = JointState(name=names, position=[0.0], effort=self.commands)
@@ -71,7 +73,7 @@ def launched(monkeypatch):
     launch = fake_launch.Described(module['generate_launch_description']())
     found = {}
     for node in launch.nodes():
-        if node['package'] == 'kane_dynamics':
+        if node['executable'] in NODES:
             given = fake_launch.parameters(node)
             for name in ('params_file', 'parent_pid', 'compiled'):
                 given.pop(name)
@@ -93,27 +95,38 @@ def test_efforts_go_through_the_hardware_and_hold_the_arm(bench, launched):
             arguments=remap,
         )
 
-    start('kane_simulator', **{'timeout.command': 5.0}, start_paused=True)
+    start('kane_simulator', **{'timeout.command': 5.0})
     bench.matched(ros2_control.hardware)
-    bench.call(SetBool, 'kane_simulator/pause', data=False)  # nobody would have seen it fall
     _, _, values = bench.status_where(
         'kane_simulator: command', lambda level, text, values: values.get('accepted', '0') != '0'
     )
     assert values['rejected'] == '0'  # NaN is no command
-    bench.until(lambda: ros2_control.fastest > REST)  # the arm falls
-    assert not any(ros2_control.applied.values())
+    begin = dict(ros2_control.place)
+    bench.spin(0.5)
+    assert ros2_control.place == begin  # on its brakes
+    assert not any(ros2_control.velocity.values()) and not any(ros2_control.applied.values())
+    bench.status_where('kane_simulator: simulation', lambda level, text, values: BRAKES in text)
     source = start('kane_inverse_dynamics', **PATIENT)
 
     def held():
         """Return the efforts in an arm at rest that are those of one state before."""
         applied = np.array([ros2_control.applied[name] for name in joints])
         still = np.abs(list(ros2_control.velocity.values())).max() < REST
-        gap = np.abs(applied - ros2_control.commands).max()  # it lay on its stops at first
+        gap = np.abs(applied - ros2_control.commands).max()
         return applied.tolist() if still and gap < 0.1 * np.abs(applied).max() else []
 
     applied = bench.until(held)
     # the largest is what the arm weighs, on arm_2_joint
     assert np.argmax(np.abs(applied)) == joints.index('arm_2_joint')
+    assert max(abs(ros2_control.place[name] - begin[name]) for name in joints) < MOST
     assert bench.terminate(source) == 0  # its last word are zeros: nothing else would end them
     bench.until(lambda: not any(ros2_control.commands))
     bench.until(lambda: not any(ros2_control.applied.values()))
+    bench.until(lambda: not any(ros2_control.velocity.values()))  # it stands again, no more falls
+    bench.status_where('kane_simulator: simulation', lambda level, text, values: BRAKES in text)
+    last = dict(ros2_control.place)
+    assert bench.call(Trigger, 'kane_simulator/release').success
+    bench.until(lambda: abs(ros2_control.velocity['arm_2_joint']) > REST)  # it falls
+    bench.call(Empty, 'kane_simulator/reset')
+    bench.until(lambda: ros2_control.place == begin)
+    assert last != begin
