@@ -68,7 +68,7 @@ def launch_setup(context):
             on_exit=end_all,
             parameters=[controllers_file(robot)],
         ),
-        *spawners(robot, [controller]),
+        *spawners(robot, [controller], 'robot_joint_states'),
     ]
     if all_joints:
         nodes.append(effort_source(context, COMPILED))

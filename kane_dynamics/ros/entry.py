@@ -6,6 +6,7 @@ One for each node, ``kane_container``: several in one process, on one thread, fo
 ``kane_wait_for_states``, which launch files run before what must not begin without a robot.
 """
 
+import argparse
 import importlib
 import shutil
 import sys
@@ -29,12 +30,6 @@ nodes: {', '.join(NODES)}
 """
 
 WAIT = 'kane_wait_for_states'
-WAIT_USAGE = f"""\
-usage: {WAIT} <joint> <joint> ... [--ros-args -r joint_states:=<topic>]
-
-Ends with 0 when a message on joint_states has finite positions and speeds of these joints, and
-says meanwhile what is missing.
-"""
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -101,10 +96,14 @@ def usage(name: str) -> str:
     return '\n'.join(lines)
 
 
+def _before_ros_args(values: list[str]) -> list[str]:
+    return values[: values.index('--ros-args')] if '--ros-args' in values else values
+
+
 def container(args: Sequence[str] | None = None) -> int:
     """Run the nodes whose executables are named; return the exit code."""
     values = list(sys.argv[1:] if args is None else args)
-    names = values[: values.index('--ros-args')] if '--ros-args' in values else values
+    names = _before_ros_args(values)
     if {'-h', '--help'} & set(values):
         sys.stdout.write(CONTAINER_USAGE)
         return 0
@@ -124,17 +123,19 @@ def container(args: Sequence[str] | None = None) -> int:
 
 
 def wait_for_states(args: Sequence[str] | None = None) -> int:
-    """Wait for finite states of the joints that are named; return the exit code."""
+    """Wait for finite states of joints; return the exit code."""
     values = list(sys.argv[1:] if args is None else args)
-    joints = values[: values.index('--ros-args')] if '--ros-args' in values else values
-    if {'-h', '--help'} & set(values) or not joints:
-        sys.stdout.write(WAIT_USAGE)
-        return 0 if joints else 2
+    parser = argparse.ArgumentParser(
+        WAIT, description='Ends with 0 when finite positions and speeds of all joints have come.'
+    )
+    parser.add_argument('joints', nargs='+', help='their names')
+    parser.add_argument('--topics', nargs='+', default=['joint_states'], help='of JointState')
+    chosen = parser.parse_args(_before_ros_args(values))
     if ros_missing(WAIT):
         return 1
     from kane_dynamics.ros.runtime import FirstStates
 
-    return FirstStates(WAIT, joints, values).wait()
+    return FirstStates(WAIT, chosen.joints, chosen.topics, values).wait()
 
 
 if __name__ == '__main__':

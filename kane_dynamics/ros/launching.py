@@ -243,8 +243,8 @@ def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
     )
 
 
-def spawners(robot: str, controllers: Sequence[str]) -> list[Node]:
-    """Return what activates joint_state_broadcaster, and controllers once it has finite states."""
+def spawners(robot: str, controllers: Sequence[str], *topics: str) -> list[Node]:
+    """Return what activates joint_state_broadcaster, and controllers when there are states."""
 
     def follow(event: Any, context: Any) -> list[Any] | None:
         end_failed(event, context)
@@ -255,7 +255,10 @@ def spawners(robot: str, controllers: Sequence[str]) -> list[Node]:
         executable='kane_wait_for_states',
         output='screen',
         on_exit=follow,
-        arguments=controller_joints(robot, controllers[0]),
+        arguments=[
+            *controller_joints(robot, controllers[0]),
+            *('--topics', 'joint_states', *topics),
+        ],
     )
     return [_spawner(robot, 'joint_state_broadcaster'), states]
 

@@ -296,26 +296,30 @@ LATCHED = QoSProfile(
 
 
 class FirstStates:
-    """Waits until joint_states has had finite positions and speeds of some joints."""
+    """Waits until topics have had finite positions and speeds of some joints."""
 
-    def __init__(self, name: str, joints: Sequence[str], args: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, joints: Sequence[str], topics: Sequence[str], args: Sequence[str]
+    ) -> None:
         rclpy.init(args=list(args))
-        self._node, self._missing = rclpy.create_node(name), set(joints)
-        self._complete: Future[None] = Future()
-        self._node.create_subscription(JointState, 'joint_states', self._look, ALL_PARTS)
+        self._node, self._complete = rclpy.create_node(name), Future()
+        self._missing = {topic: set(joints) for topic in topics}
+        for topic in topics:
+            callback = partial(self._look, topic)
+            self._node.create_subscription(JointState, topic, callback, ALL_PARTS)
 
-    def _look(self, message: JointState) -> None:
+    def _look(self, topic: str, message: JointState) -> None:
         states = zip(message.name, message.position, message.velocity, strict=False)
-        self._missing -= {name for name, *state in states if all(map(math.isfinite, state))}
-        if not self._missing and not self._complete.done():
+        self._missing[topic] -= {n for n, *state in states if all(map(math.isfinite, state))}
+        if not any(self._missing.values()) and not self._complete.done():
             self._complete.set_result(None)
 
     def wait(self) -> int:
         """Return 0 when all have come, 1 if the process is to end before."""
-        logger = self._node.get_logger()
         with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-            while self._missing and rclpy.ok():
-                logger.info(f'waiting for states of {sorted(self._missing)}')
+            while not self._complete.done():
+                missing = {topic: sorted(names) for topic, names in self._missing.items() if names}
+                self._node.get_logger().info(f'waiting for states on {missing}')
                 rclpy.spin_until_future_complete(self._node, self._complete, None, 10.0)
         rclpy.try_shutdown()
-        return 1 if self._missing else 0
+        return 0 if self._complete.done() else 1

@@ -24,40 +24,47 @@ def waiting(bench):
     """Return the process, which waits for two joints, and the publisher of their states."""
     log = (bench.folder / 'wait.log').open('w+')
     process = subprocess.Popen(
-        [sys.executable, '-c', RUN, 'hip', 'knee', '--ros-args', '-r', 'joint_states:=states'],
+        [sys.executable, '-c', RUN, 'hip', 'knee', '--topics', 'states', 'others'],
         stderr=log,
         env=bench.environment(),
     )
-    publisher = bench.publisher(JointState, 'states')
-    bench.matched(publisher)
-    yield process, publisher
+    publishers = [bench.publisher(JointState, topic) for topic in ('states', 'others')]
+    for publisher in publishers:
+        bench.matched(publisher)
+    yield process, *publishers
     bench.end([process])
-    bench.node.destroy_publisher(publisher)
+    for publisher in publishers:
+        bench.node.destroy_publisher(publisher)
 
 
 def test_it_ends_with_the_last_finite_state(bench, waiting):
-    process, publisher = waiting
+    process, states, others = waiting
 
-    def tell(names, position, velocity):
+    def tell(publisher, names, position, velocity):
         for _ in range(3):
             publisher.publish(JointState(name=names, position=position, velocity=velocity))
             bench.spin(0.1)
         return process.poll()
 
-    assert tell(['hip', 'knee'], [1.0, 2.0], [NAN, NAN]) is None  # a hardware without a robot
-    assert tell(['hip', 'knee'], [1.0, 2.0], []) is None
-    assert tell(['knee', 'toe'], [1.0, NAN], [0.0, NAN]) is None
-    tell(['hip'], [0.0], [0.0])
+    both = ['hip', 'knee']
+    assert tell(states, both, [1.0, 2.0], [NAN, NAN]) is None  # a hardware without a robot
+    assert tell(states, both, [1.0, 2.0], []) is None
+    assert tell(states, ['knee', 'toe'], [1.0, NAN], [0.0, NAN]) is None
+    assert tell(states, ['hip'], [0.0], [0.0]) is None
+    tell(others, both, [0.0, 0.0], [0.0, 0.0])
     assert process.wait(START_TIMEOUT) == 0
 
 
 def test_it_ends_with_an_error_when_it_is_told_to(waiting):
-    process, _ = waiting
+    process, *_ = waiting
     process.send_signal(signal.SIGINT)
     assert process.wait(START_TIMEOUT) == 1
 
 
-def test_it_says_what_it_takes(capsys):
-    assert wait_for_states([]) == 2
-    assert wait_for_states(['--help']) == 0
-    assert 'usage: kane_wait_for_states <joint>' in capsys.readouterr().out
+@pytest.mark.parametrize(('args', 'code'), [([], 2), (['--help'], 0)])
+def test_it_says_what_it_takes(capsys, args, code):
+    with pytest.raises(SystemExit) as ended:
+        wait_for_states(args)
+    assert ended.value.code == code
+    said = capsys.readouterr()
+    assert 'usage: kane_wait_for_states' in said.out + said.err

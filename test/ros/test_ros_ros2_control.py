@@ -337,7 +337,8 @@ def test_controllers_are_spawned_when_their_joints_have_states(launched):
         assert at_once == ['joint_state_broadcaster']  # who else would publish joint_states
         (wait,) = waits
         joints = controllers(given['robot'])[given['controller']][1]['joints']
-        assert wait['arguments'] == joints
+        robots = ['robot_joint_states'] if hardware == 'topic' else []
+        assert wait['arguments'] == [*joints, '--topics', 'joint_states', *robots]
         failed = SimpleNamespace(process_name='wait', returncode=1)
         with pytest.raises(RuntimeError, match='wait ended with exit code 1'):
             wait['on_exit'](failed, SimpleNamespace(is_shutdown=False))

@@ -31,7 +31,8 @@ from kane_dynamics.control.state_inputs import OdometryInput
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.messages.inputs import InputMonitor
-from kane_dynamics.plant.plant import Plant, VelocityDrives
+from kane_dynamics.plant.plant import Plant
+from kane_dynamics.plant.velocity_drives import VelocityDrives
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import (
     InverseDynamicsParameters,
