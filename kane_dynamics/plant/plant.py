@@ -109,8 +109,7 @@ class Plant:
     @property
     def braked(self) -> bool:
         """Return whether the brakes are closed."""
-        wanted = self._parameters.brakes and not self._released
-        return wanted and not self._command.any()
+        return self._parameters.brakes and not (self._released or self._command.any())
 
     def open_brakes(self) -> None:
         """Open the brakes until efforts have come and ended, or until the reset."""
@@ -212,9 +211,9 @@ class Plant:
         q, drives = self.simulation.q, self.drives
         if drives is not None and (drives.commanded(self.time) or self.simulation.v.any()):
             self._integrate(steps)
-            places = self.model.q_index(self.model.motors)
+            motors = self.model.q_index(self.model.motors)
             before, q = q, np.array(self.simulation.q)
-            q[places] = before[places]
+            q[motors] = before[motors]
         else:
             self.steps += steps
             self._behind = True
@@ -240,9 +239,9 @@ class Plant:
         """Return the efforts of drives that nobody commands efforts of, mid-step, shape (nv,)."""
         state, effort = self.simulation, np.zeros(self.model.robot.nv)
         q = kd.integrate(self.model.robot, state.q, state.v, 0.5 * self._step_ns / NANO)
-        carried = np.union1d(self._light, self._held) if self.braked else self._light
-        if len(carried):
-            effort[carried] = self._dynamics.engine.gravity_force(q)[carried]
+        joints = np.union1d(self._light, self._held) if self.braked else self._light
+        if len(joints):
+            effort[joints] = self._dynamics.engine.gravity_force(q)[joints]
         if self.drives is not None:
             effort += self.drives.effort(q, self.time, self._step_ns)
         return effort

@@ -130,12 +130,12 @@ def wait_for_states(args: Sequence[str] | None = None) -> int:
     )
     parser.add_argument('joints', nargs='+', help='their names')
     parser.add_argument('--topics', nargs='+', default=['joint_states'], help='of JointState')
-    chosen = parser.parse_args(_before_ros_args(values))
+    options = parser.parse_args(_before_ros_args(values))
     if ros_missing(WAIT):
         return 1
     from kane_dynamics.ros.runtime import FirstStates
 
-    return FirstStates(WAIT, chosen.joints, chosen.topics, values).wait()
+    return FirstStates(WAIT, options.joints, options.topics, values).wait()
 
 
 if __name__ == '__main__':
