@@ -16,6 +16,7 @@
 #               and controller alone; PRIORITY=50: of the nodes of efforts, in real time
 # make deadlines  the closed loop with computed torque on a quiet machine, MINUTES=10 RATE=500
 #               TOGETHER=1: both nodes in one process
+# make ros2-control  controllers, JTC and hardware of a sourced ROS 2 with ros2_control, Jazzy or later
 # make fuzz     texts, files, command lines and messages that are wrong: none may raise what is no
 #               error of the family, or take longer than 1 s, COUNT=1000000
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
@@ -59,7 +60,7 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 # Nodes and commands of the tests are hundreds of processes: each would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo init test test-quick tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures clean help
+.PHONY: demo init test test-quick tests-of-nodes other-tests bench validate laws mutants soak fuzz deadlines stress sanitize platforms aarch64 docs lint pictures ros2-control clean help
 .DEFAULT_GOAL := demo
 
 help:
@@ -113,6 +114,16 @@ soak: $(WITH_TESTS)
 
 deadlines: $(WITH_TESTS)
 	PYTHONPATH=. $(BIN)/python test/ros/long_run.py --minutes $(MINUTES) --rate $(RATE) $(if $(TOGETHER),--together)
+
+# With the Python, the packages and the libraries of the ROS 2 that is sourced.
+ros2-control: export PYTHONPATH := $(CURDIR):$(CURDIR)/test/ros:$(PYTHONPATH)
+ros2-control: export AMENT_PREFIX_PATH := $(AMENT_PREFIX_PATH)
+ros2-control: export LD_LIBRARY_PATH := $(LD_LIBRARY_PATH)
+ros2-control: export RMW_IMPLEMENTATION := $(RMW_IMPLEMENTATION)
+ros2-control: export _ROS_WHEELS_BOOTSTRAP_COMPLETE := $(_ROS_WHEELS_BOOTSTRAP_COMPLETE)
+ros2-control:
+	@test -n "$(AMENT_PREFIX_PATH)" || { echo 'source a ROS 2 with ros2_control first: doc/ros2_control.md'; exit 1; }
+	python3 -m pytest -ra test/ros2_control
 
 platforms:
 	$(PYTHON) test/platforms/pythons.py $(VENV)-platforms

@@ -71,7 +71,8 @@ def launch_setup(context):
         *spawners(robot, [controller], 'robot_joint_states'),
     ]
     if all_joints:
-        nodes.append(effort_source(context, COMPILED))
+        # brakes hold the robot until efforts come: these are to carry it at once
+        nodes.append(effort_source(context, {**COMPILED, 'ramp_time': 0.0}))
     else:
         nodes.append(effort_filler(context, COMPILED, cmd_vel='cmd_vel'))
     return nodes

@@ -34,8 +34,8 @@ def domain_id():
 class Bench:
     """Starts nodes of the package, talks to them and records what they say."""
 
-    def __init__(self, folder):
-        self.domain = domain_id()
+    def __init__(self, folder, domain=0):
+        self.domain = domain or domain_id()
         self.folder = Path(folder)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
