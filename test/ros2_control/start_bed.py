@@ -131,8 +131,10 @@ class StartBed(Bed):
             self.until(lambda: self.robot.effort[-1].any())
         self.spin(SETTLING)
 
-    def kill(self, part):
-        """Kill a part; return when that was [s]."""
+    def kill(self, part, seconds):
+        """Kill a part, and look on for some time; return when that was [s]."""
         now = time.monotonic()
         self.running[part].send_signal(signal.SIGKILL)
+        heard = self.robot if part == 'manager' else self.commands
+        self.until(lambda: heard.times[-1] > now + seconds)
         return now

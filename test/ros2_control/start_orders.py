@@ -26,8 +26,7 @@ def measured(order, chosen, kill=''):
             bed.complete()
             way, words = bed.robot.way(), ''
             if kill:
-                now = bed.kill(kill)
-                bed.spin(3.0)
+                now = bed.kill(kill, 2.0)
                 ends = [one.last(lambda v, u: u.any(), now) for one in (bed.robot, bed.commands)]
                 stood = bed.robot.last(lambda v, u: v.any(), now)
                 way = bed.robot.way(now) if kill != 'hardware' else 0.0

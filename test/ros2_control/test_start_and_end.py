@@ -52,8 +52,7 @@ def test_an_arm_under_a_trajectory_controller_stands_until_its_first_goal(starte
 
 def test_a_manager_that_is_killed_leaves_a_robot_that_stands(started):
     bed = started(FORWARD)
-    now = bed.kill('manager')
-    bed.spin(TIMEOUT + LATE + 1.0)
+    now = bed.kill('manager', 2.0)
     assert bed.robot.last(lambda v, u: u.any(), now) < TIMEOUT + LATE
     assert bed.robot.last(lambda v, u: v.any(), now) < TIMEOUT + LATE
     assert bed.robot.way(now) < MOST
@@ -61,8 +60,7 @@ def test_a_manager_that_is_killed_leaves_a_robot_that_stands(started):
 
 def test_a_hardware_that_is_killed_gets_no_efforts_and_comes_back_on_its_brakes(started):
     bed = started(FORWARD)
-    now = bed.kill('hardware')
-    bed.spin(TIMEOUT + LATE + 1.0)
+    now = bed.kill('hardware', 2.0)
     assert bed.commands.last(lambda v, u: u.any(), now) < TIMEOUT + LATE
     again = len(bed.robot.times)
     bed.begin('hardware')
@@ -75,7 +73,6 @@ def test_a_hardware_that_is_killed_gets_no_efforts_and_comes_back_on_its_brakes(
 def test_efforts_of_a_node_that_is_killed_stay_until_its_controller_is_deactivated(started):
     """What forward_command_controller does; the launch file ends all for that reason."""
     bed = started(FORWARD)
-    now = bed.kill('node')
-    bed.spin(TIMEOUT + LATE)
+    now = bed.kill('node', 2.0 * TIMEOUT)
     assert bed.commands.last(lambda v, u: u.any(), now) > TIMEOUT
     assert bed.robot.way(now) < MOST  # constant efforts hold what stands
