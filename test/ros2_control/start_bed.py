@@ -22,6 +22,7 @@ NODES = {ALL_JOINTS: 'inverse_dynamics_node', ARM: 'trajectory_feedforward_node'
 PARTS = 'hardware', 'manager', 'controllers', 'node'
 SETTLING = 2.0  # [s] for which a robot is looked at that all the others hold
 QUIET = 1e-3  # [rad/s]
+COLD = 600.0  # [s]: a compilation on a machine that is very busy
 
 
 class Samples:
@@ -88,7 +89,7 @@ class StartBed(Bed):
         }
         process = self.simulator(PRESET, self.joints, **given)
         seen = len(self.robot.times)
-        self.until(lambda: len(self.robot.times) > seen)
+        self.until(lambda: len(self.robot.times) > seen, COLD)
         return process
 
     def _start_manager(self):
@@ -121,7 +122,7 @@ class StartBed(Bed):
         module = NODES[self.controller]
         process = self.start(module, files=[PRESET], params=own, arguments=remapped)
         name = f'kane_{module.removesuffix("_node")}: model'
-        self.until(lambda: self.status(name)[1] == 'ok')
+        self.until(lambda: self.status(name)[1] == 'ok', COLD)
         return process
 
     def complete(self):
