@@ -50,7 +50,6 @@ OTHERS = {
     'ros2 run kane_dynamics kane_wait_for_states ': 'test/ros/test_ros_first_states.py',
     'ros2 topic pub -r 20 /cmd_vel ': 'test/ros/test_ros_velocity_base.py',
     'ros2 param set /kane_inverse_dynamics payload.': 'test/ros/test_ros_payloads.py',
-    'ros2 service call /kane_simulator/release ': 'test/ros/test_ros_ros2_control_loop.py',
     'ros2 service call /kane_inverse_dynamics/detach_payloads ': 'test/ros/test_ros_payloads.py',
     'kane_simulator --ros-args ': 'test/ros/test_ros_closed_loop.py',
     'kane_inverse_dynamics --ros-args ': 'test/ros/test_ros_closed_loop.py',
