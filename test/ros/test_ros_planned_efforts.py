@@ -129,7 +129,7 @@ def test_a_trajectory_that_begins_later_goes_on_from_the_present_state(dynamics,
 def test_a_short_trajectory_has_a_short_ramp(dynamics, model):
     q, v = state(model)
     given = JointTrajectory(ARM[:1], [0.02], [[0.001]])
-    points, _ = planned(dynamics).fill(given, q, v)
+    points, _ = planned(dynamics, ramp_time=0.1).fill(given, q, v)
     assert 0.0 < points.times[0] <= 0.011
     one = JointTrajectory(ARM[:1], [0.0], [[0.001]])
     assert planned(dynamics).fill(one, q, v)[0].times.tolist() == [0.0]
