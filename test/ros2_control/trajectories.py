@@ -39,9 +39,10 @@ def events(bed, goals):
     first = goals.draw()
     bed.move(first)
     there, back = goals.draw(), first
+    halfway = 0.5 * (there + back)
     for name, act in (
         ('cancelled', lambda: bed.cancel(there)),
-        ('preempted', lambda: bed.preempt(there, back)),
+        ('preempted', lambda: bed.preempt(there, halfway)),
         ('pushed', lambda: bed.push(there)),
         ('without joint_states', lambda: bed.lose_states(there, GONE)),
     ):
