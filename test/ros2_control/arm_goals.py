@@ -107,7 +107,7 @@ def _controllers_of_chain(gains):
     }
     given = {
         'controller_manager': {name: {'type': kind} for name, kind in types.items()},
-        'effort_controller': {'interface_name': 'effort', 'joints': joints},
+        'effort_controller': {'interface_name': 'effort', 'joints': list(joints)},
         CONTROLLER: arm,
     }
     return {name: {'ros__parameters': values} for name, values in given.items()}
