@@ -152,7 +152,7 @@ tests-of-nodes: $(WITH_TESTS)
 	$(BIN)/python -m pytest -ra --durations=15 test/ros $(WITH_JOB_NAME)
 
 other-tests: $(WITH_TESTS)
-	nice $(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' --durations=15 --ignore=test/ros $(WITH_JOB_NAME)
+	nice $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not thorough' --durations=15 --ignore=test/ros $(WITH_JOB_NAME)
 
 test-quick: $(WITH_TESTS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough and not slow' $(QUICK)

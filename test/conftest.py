@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures that every test may use."""
 
+import os
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +10,13 @@ import pytest
 from support.checklist import mark_claims, pytest_terminal_summary  # noqa: F401  (a hook)
 
 ROOT = Path(__file__).resolve().parents[1]
+LONG = ('mutation', 'studies', 'sweep', 'deployment', 'compiler')  # folders of minutes
 
 
 def pytest_collection_modifyitems(items):
-    """Let the report of each test say which claims it shows."""
+    """Let reports say which claims a test shows; long files at the end leave a worker alone."""
     mark_claims(items)
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -24,6 +28,27 @@ def kernel_cache(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('XDG_CACHE_HOME', str(folder / 'cache'))
         yield
+
+
+@pytest.fixture(scope='session', autouse=True)
+def modules_compiled_once(kernel_cache):
+    """Let LLVM compile each module of this run once: equal texts have equal machine code."""
+    from kane_dynamics.compiler.llvm import native
+
+    folder, compiled = Path(os.environ['XDG_CACHE_HOME']) / 'modules', native._compiled
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def once(ir, *target):
+        place = folder / sha256(f'{native.IS_OLDER} {target}\n{ir}'.encode()).hexdigest()
+        if not place.exists():
+            written = place.with_suffix(f'.{os.getpid()}')
+            written.write_bytes(compiled(ir, *target))
+            written.replace(place)  # another process may do the same
+        return place.read_bytes()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, '_compiled', once)
+        yield compiled
 
 
 @pytest.fixture

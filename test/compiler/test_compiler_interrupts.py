@@ -46,6 +46,12 @@ def two_cores(monkeypatch):
     monkeypatch.setattr(batches, 'available_cores', lambda: 2)
 
 
+@pytest.fixture(autouse=True)
+def compiled_anew(modules_compiled_once, monkeypatch):
+    """Let LLVM be at work while exceptions arrive: no module comes from earlier tests."""
+    monkeypatch.setattr(native, '_compiled', modules_compiled_once)
+
+
 @pytest.fixture
 def alarms():
     """

@@ -31,6 +31,7 @@ def test_without_a_compiler_the_row_says_so(monkeypatch):
     assert row.theirs is None
 
 
+@pytest.mark.thorough  # a minute of the C++ compiler; `make bench` prints the same difference
 def test_program_gives_what_the_call_from_python_gives():
     # every kind of joint that the benchmark has: a chain, a base of three, continuous wheels
     if not any(map(shutil.which, without_python.COMPILERS)):

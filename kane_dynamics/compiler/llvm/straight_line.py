@@ -86,8 +86,10 @@ class Block:
 
     def constant(self, value: float) -> str:
         """Return a literal; LLVM writes those of ``float`` as doubles too, rounded before."""
-        with np.errstate(over='ignore'):
-            rounded = float(np.float32(value)) if self.element == 'float' else value
+        rounded = value
+        if self.element == 'float':
+            with np.errstate(over='ignore'):
+                rounded = float(np.float32(value))
         (bits,) = struct.unpack('<Q', struct.pack('<d', rounded))
         literal = f'0x{bits:016X}'
         if self.lanes > 1:
@@ -230,7 +232,6 @@ class Block:
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
     """Append one operation of a graph and return its value."""
-    one, zero = block.constant(1.0), block.constant(0.0)
     if operation in _BINARY:
         return block.binary(_BINARY[operation], a, b)
     if operation in _COMPARISONS:
@@ -246,14 +247,13 @@ def append_operation(block: Block, operation: int, a: str, b: str) -> str:
     if operation == ca.OP_TWICE:
         return block.binary('fadd', a, a)
     if operation == ca.OP_INV:
-        return block.binary('fdiv', one, a)
-    if operation == ca.OP_SIN:
-        return block.sine_and_cosine(a)[0]
-    if operation == ca.OP_COS:
-        return block.sine_and_cosine(a)[1]
+        return block.binary('fdiv', block.constant(1.0), a)
+    if operation in (ca.OP_SIN, ca.OP_COS):
+        return block.sine_and_cosine(a)[operation == ca.OP_COS]
+    zero = block.constant(0.0)
     if operation == ca.OP_SIGN:  # 0 and NaN are their own sign
         minus = block.select('olt', a, zero, block.constant(-1.0), a)
-        return block.select('ogt', a, zero, one, minus)
+        return block.select('ogt', a, zero, block.constant(1.0), minus)
     if operation == ca.OP_NOT:
         return block.compare('oeq', a, zero)
     if operation == ca.OP_IF_ELSE_ZERO:
