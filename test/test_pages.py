@@ -31,7 +31,7 @@ WAITS, EMPTIES = 'waits for a browser', "empties the cache of the tests' user"
 NOT_RUN = {
     'add-efforts': (COMPILES, 'test/ros/test_ros_planned_efforts.py'),
     'bag': (FILES, 'test/bags/test_bags_command.py'),
-    'build': (COMPILES, 'test/deployment/test_deployment_ros_package.py'),
+    'build': (COMPILES, 'test/deployment/test_deployment_cpp.py'),
     'cache': (EMPTIES, 'test/cli/test_cli_cache.py'),
     'demo': (ROS, 'test/cli/test_cli_own_robot.py'),
     'equations': (FILES, 'test/symbolic/test_symbolic_forms.py'),

@@ -65,8 +65,8 @@ COMMANDS = {
         compilation.cache,
     ),
     'build': Command(
-        'write the dynamics of a robot as a C library',
-        f'{_ROBOT} --output --name --functions --frames --payloads --cpu',
+        'write the dynamics of a robot as a C library; or the ROS 2 package that loads them',
+        'robot? --urdf --root-joint --output --name --functions --frames --payloads --cpu --cpp',
         compilation.build,
     ),
     'equations': Command(

@@ -93,13 +93,26 @@ def _print_compiled(result: Mapping[str, Any]) -> None:
 
 def build(options: argparse.Namespace) -> int:
     """Write the files and print what they are."""
+    if options.cpp == (options.robot is not None):
+        raise InvalidInputError('need either ROBOT, or --cpp for the package that loads any robot')
+    if options.cpp:
+        folder = core.write_cpp_package(writable_folder(options.output or Path()))
+    else:
+        folder = _build_library(options)
+    for path in sorted(folder.rglob('*')):
+        if path.is_file():
+            console.print(f'  {escape(str(path))}', soft_wrap=True)
+    return 0
+
+
+def _build_library(options: argparse.Namespace) -> Path:
     model = read_robot(options).model
     plan = core.Plan(
         model.robot,
         ConstraintSet.of(model.robot, model.constraints),
         options.name or core.identifier(model.robot.name),
         model.actuated,
-        known_speeds(model, ()),
+        core.reference_speeds(model),
         tuple(options.frames),
         tuple(options.payloads),
         tuple(options.functions),
@@ -108,18 +121,14 @@ def build(options: argparse.Namespace) -> int:
         model.motors,
     )
     folder = writable_folder(options.output or Path(f'{plan.name}_dynamics'))
-    inside = writable_folder(folder / 'core')
     with console.status('') as status:
         names = core.write_core(
-            plan, inside, lambda what, done, total: status.update(f'{what} ({done}/{total})')
+            plan, folder, lambda what, done, total: status.update(f'{what} ({done}/{total})')
         )
     console.print(f"robot '{escape(model.robot.name)}': {', '.join(names)}", soft_wrap=True)
-    problem = core.package_problem(plan, names)
+    problem = core.controller_problem(plan, names)
     if problem:
-        console.print(f'[yellow]no ROS 2 package:[/yellow] {escape(problem)}', soft_wrap=True)
+        console.print(f'[yellow]no controller:[/yellow] {escape(problem)}', soft_wrap=True)
     else:
-        console.print(f'ROS 2 package {core.write_package(plan, folder)}')
-    for path in sorted(folder.rglob('*')):
-        if path.is_file():
-            console.print(f'  {escape(str(path))}', soft_wrap=True)
-    return 0
+        core.write_controllers(plan, folder)
+    return folder

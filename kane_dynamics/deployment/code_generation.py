@@ -34,10 +34,13 @@ def listed(lines: Iterable[str]) -> str:
     return '\n'.join(f' *   {line.replace("*/", "* /")}' for line in lines)
 
 
+# a question mark may begin a trigraph
+_ESCAPES = str.maketrans({'\\': r'\\', '"': r'\"', '\n': r'\n', '\r': r'\r', '?': r'\?'})
+
+
 def c_string(text: str) -> str:
     """Return a text as it stands in C."""
-    escaped = text.replace('\\', '\\\\').replace('"', '\\"')
-    return f'"{escaped}"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 # of the processors of PCs, by the psABI of x86-64; each level has those before it
@@ -162,6 +165,13 @@ double {kernel}({', '.join(kinds)});
   return {upper}_NO_ANSWER;
 }}
 """
+
+    @property
+    def entry(self) -> str:
+        """Return the line of the table of functions in C."""
+        counts = f'{len(self.inputs)}, {len(self.outputs)}'
+        call = f'(void (*)(void)){self.prefix}_{self.name}'
+        return f'    {{{c_string(self.name)}, {counts}, {call}}},'
 
     @property
     def method(self) -> str:

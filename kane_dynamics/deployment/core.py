@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import Recipe, solved_by_loops
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.control.node_dynamics import known_speeds
 from kane_dynamics.deployment.code_generation import (
     Function,
     c_string,
@@ -37,32 +37,11 @@ from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
 from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames, checked_payload_frames
+from kane_dynamics.robot_config.robot_source import RobotModel
 
 NEEDED = ('inverse_dynamics', 'bias_force', 'gravity_force', 'friction_force', 'mass_matrix')
-_FILES = {
-    'package.xml': 'package.xml',
-    'CMakeLists.txt': 'CMakeLists.txt',
-    'README.md': 'README.md',
-    'controller_plugins.xml': 'controller_plugins.xml',
-    'solver_plugins.xml': 'solver_plugins.xml',
-    'controllers.yaml': 'config/controllers.yaml',
-    'effort_controller.hpp': 'include/{package}/effort_controller.hpp',
-    'solver.hpp': 'include/{package}/solver.hpp',
-    'effort_controller.cpp': 'src/effort_controller.cpp',
-    'solver.cpp': 'src/solver.cpp',
-}
-_OF_ALL = """\
-  const int status = {name}_inverse_dynamics(
-    q_.data(), v_.data(), a_.data(), parameters_.data(), efforts_.data());"""
-_OF_MOTORS = """\
-  // not used: what the rows add to the motion, their forces, and how well it is balanced
-  std::array<double, {upper}_ROWS> multipliers;
-  std::array<double, NV> velocity, acceleration;
-  std::array<double, 3> quality;
-  const double time = 0.0;  // rows of a base do not depend on it
-  const int status = {name}_motor_efforts(
-    q_.data(), v_.data(), a_.data(), &time, parameters_.data(), efforts_.data(),
-    multipliers.data(), velocity.data(), acceleration.data(), quality.data());"""
+_CPP = Path(__file__).parent / 'kane_dynamics_cpp'
+_HEADER = 'kane_dynamics_robot.h'
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +69,17 @@ class Plan:
         checked_payload_frames(self.robot, self.payloads)
 
     @property
+    def references(self) -> tuple[str, ...]:
+        """Return the speeds that `motor_efforts` takes."""
+        return self.robot.velocity_names if self.known is None else self.known
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Return the joints whose efforts a controller commands, in the order of v."""
+        motors = self.commanded or self.actuated
+        return tuple(name for name in self.robot.velocity_names if name in motors)
+
+    @property
     def all_frames(self) -> tuple[str, ...]:
         """Return the links of kinematics, all bodies where none are named."""
         return checked_frames(self.robot, self.frames or None)
@@ -102,10 +92,18 @@ class Plan:
     def fingerprint(self) -> str:
         """Return a hash of all that shapes an array or a result, the same on every machine."""
         digest = hashlib.sha256()
-        model = self.robot, self.constraints.constraints, self.actuated, self.known
+        model = self.robot, self.constraints.constraints, self.actuated, self.known, self.motors
         arrays = self.all_frames, self.payloads, self.functions, FUNCTIONS
         add_content(digest, (kd.__version__, *model, *arrays))
         return digest.hexdigest()
+
+
+def reference_speeds(model: RobotModel) -> tuple[str, ...] | None:
+    """Return the speeds that a motion is given by: of a base driven by velocity, its own."""
+    if not model.drives or model.base is None:
+        return known_speeds(model, ())
+    rolling = {*model.base.driven, *model.base.passive}.difference(model.base.steering)
+    return tuple(name for name in model.robot.velocity_names if name not in rolling)
 
 
 def identifier(name: str) -> str:
@@ -138,6 +136,7 @@ def write_core(plan: Plan, folder: Path, progress: Progress = silent) -> tuple[s
     for template, suffix in (('robot.h', 'h'), ('robot.c', 'c'), ('loader.py', 'py')):
         text = filled(template, values)
         (folder / f'{plan.name}.{suffix}').write_text(text, encoding='utf-8')
+    shutil.copy(_CPP / 'include' / _CPP.name / _HEADER, folder)
     _run([*compiler, '-r', '-nostdlib', '-o', 'kernels.o', *[x.name for x in objects]], folder)
     for path in objects:
         path.unlink()
@@ -172,6 +171,10 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'COORDINATE': robot.coordinate_names,
         'ROW': plan.constraints.labels,
         'FRAME': plan.all_frames,
+        'REFERENCE': plan.references,
+        'STATE': [name for name in plan.references if name in robot.joint_names],
+        'MOTOR': plan.motors,
+        'PAYLOAD': plan.payloads,
     }
     values: dict[str, Any] = {
         'ROBOT': re.sub(r'["*\\\s]', ' ', robot.name),  # stands in comments
@@ -192,6 +195,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'COORDINATES': listed(_numbered(robot.coordinate_names)),
         'SPEEDS': listed(_numbered(robot.velocity_names)),
         'MOTORS': ', '.join(str(int(name in plan.actuated)) for name in robot.velocity_names),
+        'URDF': '\n    '.join(map(c_string, plan.urdf.splitlines(keepends=True))) or '""',
         'URDF_SHA256': hashlib.sha256(plan.urdf.encode()).hexdigest() if plan.urdf else '',
         'FINGERPRINT': plan.fingerprint(),
     }
@@ -202,6 +206,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
 def _texts(functions: Sequence[Function]) -> dict[str, str]:
     return {
         'DECLARATIONS': ''.join(x.declaration for x in functions),
+        'ENTRIES': '\n'.join(x.entry for x in functions),
         'DEFINITIONS': ''.join(x.definition for x in functions),
         'FUNCTIONS': '\n'.join(['{', *(x.line for x in functions), '}']),
         'METHODS': ''.join(x.method for x in functions),
@@ -237,49 +242,44 @@ def _notes(plan: Plan) -> str:
     )
 
 
-def package_problem(plan: Plan, functions: Sequence[str]) -> str:
-    """Return why a robot has no ROS 2 package, or ''."""
+def controller_problem(plan: Plan, functions: Sequence[str]) -> str:
+    """Return why kane_dynamics/EffortController cannot move a robot, or ''."""
     needed = (*NEEDED, 'motor_efforts') if plan.constraints else NEEDED
     missing = [name for name in needed if name not in functions]
     if missing:
-        return f'the package needs {", ".join(missing)}'
+        return f'the controller needs {", ".join(missing)}'
     if plan.robot.velocity_names != plan.robot.coordinate_names:
         return 'a joint has more than one degree of freedom, which ros2_control does not know'
-    commanded = plan.commanded or plan.actuated
-    moved = [name for name in commanded if name not in plan.robot.joint_names]
+    moved = [name for name in plan.motors if name not in plan.robot.joint_names]
     if moved:
         return f'{", ".join(moved)} are no joints: the drives of this base are not in its model'
     return ''
 
 
-def write_package(plan: Plan, folder: Path) -> str:
-    """Write the package whose C library is in its folder ``core``."""
-    package, names = f'{plan.name}_dynamics', plan.robot.velocity_names
-    references = names if plan.known is None or not plan.constraints else plan.known
-    states = [name for name in references if name in plan.robot.joint_names]
-    motors = [name for name in names if name in (plan.commanded or plan.actuated)]
-    compute = _OF_MOTORS if plan.constraints else _OF_ALL
+def write_controllers(plan: Plan, folder: Path) -> str:
+    """Write the parameters of kane_dynamics/EffortController; return the name of the file."""
+    gains = [f'      {name}: {{p: 0.0, i: 0.0, d: 0.0, i_limit: 0.0}}' for name in plan.motors]
+    carrying = f'    payload_frames: [{", ".join(plan.payloads)}]'
     values = {
         **common_values(plan),
-        'PACKAGE': package,
-        'PACKAGE_UPPER': package.upper(),
-        'ROBOT_XML': escape(plan.robot.name),
-        'COMPUTE': compute.format(name=plan.name, upper=plan.name.upper()),
+        'LIBRARY': (folder / f'lib{plan.name}.so').resolve(),
+        'MOTOR_LIST': ', '.join(plan.motors),
+        'REFERENCE_LIST': ', '.join(plan.references),
+        'GAINS': '\n'.join(gains),
         'GRAVITY': ', '.join(repr(x) for x in plan.robot.gravity.tolist()),
+        'PAYLOAD_FRAMES': carrying if plan.payloads else '',  # ROS takes no empty list
     }
-    lists = {'REFERENCE': references, 'STATE': states, 'MOTOR': motors}
-    values |= {f'{key}_COUNT': len(several) for key, several in lists.items()}
-    values |= {
-        'REFERENCES': _places(plan, references),
-        'STATES': _places(plan, states),
-        'MOTOR_LIST': _places(plan, motors),
-    }
-    for template, place in _FILES.items():
-        path = folder / place.format(package=package)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(filled(template, values), encoding='utf-8')
+    file = f'{plan.name}_controllers.yaml'
+    (folder / file).write_text(filled('controllers.yaml', values), encoding='utf-8')
+    return file
+
+
+def write_cpp_package(folder: Path) -> Path:
+    """Write the ROS 2 package kane_dynamics_cpp, the same for all robots; return its folder."""
+    package = folder / _CPP.name
+    for source in sorted(path for path in _CPP.rglob('*') if path.is_file()):
+        target, content = package / source.relative_to(_CPP), source.read_bytes()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.is_file() or target.read_bytes() != content:  # else colcon builds it again
+            target.write_bytes(content)
     return package
-
-
-def _places(plan: Plan, names: Sequence[str]) -> str:
-    return ', '.join(f'{{{c_string(name)}, {plan.robot.velocity_index(name)}}}' for name in names)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made by kane_dynamics @VERSION@ (kane-dynamics build) for the robot '@ROBOT@'.
-#ifndef @PACKAGE_UPPER@__SOLVER_HPP_
-#define @PACKAGE_UPPER@__SOLVER_HPP_
+#ifndef KANE_DYNAMICS_CPP__SOLVER_HPP_
+#define KANE_DYNAMICS_CPP__SOLVER_HPP_
 
+#include <memory>
 #include <string>
 
-#include "inverse_dynamics_solver/inverse_dynamics_solver.hpp"
+#include <inverse_dynamics_solver/inverse_dynamics_solver.hpp>
 
-namespace @PACKAGE@
+#include "kane_dynamics_cpp/robot_library.hpp"
+
+namespace kane_dynamics
 {
 
-/// Terms of the equation of motion; vectors in the order of v in @NAME@.h.
+/// Terms of the equation of motion, of the library that the parameter robot_library names.
 /**
- * Errors: std::invalid_argument for vectors of another length, std::runtime_error where the library
- * has no certain answer or was made for other processors.
+ * Vectors are in the order of v of the library. std::invalid_argument for vectors of another
+ * length, std::runtime_error where the library has no certain answer.
  */
 class Solver : public inverse_dynamics_solver::InverseDynamicsSolver
 {
@@ -27,8 +29,12 @@ public:
     const Eigen::VectorXd & joint_velocities) const override;
   Eigen::VectorXd getGravityVector(const Eigen::VectorXd & joint_positions) const override;
   Eigen::VectorXd getFrictionVector(const Eigen::VectorXd & joint_velocities) const override;
+
+private:
+  std::unique_ptr<RobotLibrary> library_;
+  Eigen::VectorXd parameters_;
 };
 
-}  // namespace @PACKAGE@
+}  // namespace kane_dynamics
 
-#endif  // @PACKAGE_UPPER@__SOLVER_HPP_
+#endif  // KANE_DYNAMICS_CPP__SOLVER_HPP_
