@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose
 
 from kane_dynamics.robot_config.nodes import NODES
@@ -222,6 +223,20 @@ def test_changelog_is_in_catkin_format():
     sections = list(changelog.foreach_version())
     assert sections
     assert all(content for _, _, content in sections)
+
+
+def test_ci_runs_every_supported_python_and_targets_of_the_makefile():
+    ci = yaml.safe_load((ROOT / '.github' / 'workflows' / 'ci.yml').read_text())
+    pythons = ci['jobs']['core']['strategy']['matrix']['python']
+    supported = runpy.run_path(str(ROOT / 'test' / 'platforms' / 'pythons.py'))['VERSIONS']
+    assert tuple(pythons) == supported
+    runs = [step.get('run', '') for job in ci['jobs'].values() for step in job['steps']]
+    called = {run.removeprefix('make ') for run in runs if run.startswith('make ')}
+    assert called >= {'lint', 'test', 'docs'}
+    makefile = (ROOT / 'Makefile').read_text()
+    assert called <= set(' '.join(re.findall(r'^([\w -]+):', makefile, re.M)).split())
+    paths = {part for run in runs for part in run.split() if part.startswith('test/')}
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
 def test_console_scripts_exist(setup_arguments):

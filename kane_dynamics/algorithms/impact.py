@@ -43,7 +43,7 @@ from kane_dynamics.typing import Floats
 
 NEWTON = 'newton'
 LAWS = (NEWTON, POISSON, ENERGETIC)
-# Energy that an impact may seem to create, of all that moves: what `proximal` may miss the law by.
+# Energy that an impact may seem to create, of all that moves: `proximal_forces` may miss the law.
 _CREATED = 1e-8
 _HALVINGS = 30  # of the range in which the scale of restitution is
 _MOST_EXPANDED = 64.0  # times e of the first impulses

@@ -8,7 +8,7 @@ drive the robot, :math:`A v = b_0`, move it along Z u + c; Z does not know of b_
 
 With p = M v and dM/dt = C + C', the equation of motion is
 :math:`\dot p = \tau + \tau_{ext} + C^T v - g - f + A^T \lambda`, f what friction takes. Along
-directions Z that the constraints leave free (`observed_speeds`) the multipliers vanish:
+directions Z that the constraints leave free (`ObservedSpeeds`) the multipliers vanish:
 
 .. math:: r = K \Big( \int Z^T dp - \int \big( Z^T(\tau + C^T v - g - f) + r \big) dt \Big)
 

@@ -11,7 +11,7 @@ where s is 1, and what is far above the limits counts little. A speed u below it
 :math:`u + a / r`, too.
 
 The law is `algorithms.task_space_law`, one call of either engine. Here its arguments are checked
-and `frame_limits` bounds its efforts.
+and its efforts are bounded.
 """
 
 from collections.abc import Sequence

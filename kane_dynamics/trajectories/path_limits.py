@@ -201,7 +201,7 @@ class PathLimits:
         return multipliers, efforts
 
     def shares(self, s: Floats) -> Floats:
-        """Return what ways of sharing add to the rows, Z of `free_sharing`, shape (n, m, r)."""
+        """Return what the efforts of `balancing` add to the rows, shape (n, m, r)."""
         q = self.path.at(s).q
         multipliers, efforts = self.balancing(q)
         maps, none, still = self._ground_maps(q), np.zeros_like(q), np.zeros((len(q), 6))

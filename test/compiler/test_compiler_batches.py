@@ -174,7 +174,7 @@ def test_same_bits_twice_and_on_any_number_of_cores(pair, rng, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='no fork on this system')
 def test_batches_after_a_fork(pair):
-    # regression: the threads of the parent do not exist in the child, which waited for them
+    """Regression: the threads of the parent do not exist in the child, which waited for them."""
     _, fast = pair('planar_2r')
     q = np.zeros((4096, 2))
     expected = fast.gravity_force(q)

@@ -190,7 +190,7 @@ class TestCompile:
         assert not cache_folder.exists()
 
     def test_constraints_of_users_classes_are_not_stored(self, cache_folder):
-        # regression: fields were hashed, the code of rows() was not
+        """Regression: fields were hashed, the code of rows() was not."""
         fast = kd.compile(crane(), (Pull(2.0),))
         assert 'not usable: Pull(factor=2.0)' in fast.note
         assert not cache_folder.exists()
@@ -390,7 +390,7 @@ class TestFile:
         ],
     )
     def test_index_that_makes_no_sense(self, index, tmp_path):
-        # regression: a right digest over a wrong index ended in JSONDecodeError
+        """Regression: a right digest over a wrong index ended in JSONDecodeError."""
         tmp_path.chmod(0o700)
         payload = len(index).to_bytes(8, 'little') + index
         data = MAGIC + hashlib.sha256(payload).digest() + payload

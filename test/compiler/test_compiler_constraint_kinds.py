@@ -61,7 +61,7 @@ def test_steps_with_projection(kind):
 
 
 def test_a_flat_coin_is_said_by_both_engines():
-    # regression: the compiled solve ended in NaN in silence
+    """Regression: the compiled solve ended in NaN in silence."""
     body = free_body()
     coin = (kd.constraints.rolling_wheel(body, 'base', 0.1, (0, 0, 1)),)
     fast = kd.compile(body, coin, cache=False)

@@ -73,7 +73,7 @@ def test_planar_loop_keeps_half_of_its_rows(pair, rng):
 
 
 def test_loop_in_a_tilted_plane():
-    # regression: three of its rows are roundoff, which scaled to unit length passed for rows
+    """Regression: three of its rows are roundoff, which scaled to unit length passed for rows."""
     flat, turn = four_bar(), turned((3**-0.5,) * 3, 0.7)
     bodies = [
         body if body.parent else dataclasses.replace(body, placement=turn * body.placement)
@@ -91,8 +91,8 @@ def test_loop_in_a_tilted_plane():
 
 @pytest.mark.parametrize('crank', [0.0, np.pi])
 def test_rows_that_vanish_at_a_dead_centre(crank, pair):
-    # regression: stretched along one line a row of the loop is zero (0/0 passed for a healthy
-    # pivot), folded it is 1e-16 (which passed for a row)
+    """Regression: stretched along one line a row of the loop is zero (0/0 passed for a healthy
+    pivot), folded it is 1e-16 (which passed for a row)."""
     case, fast = pair('linkage')
     q, at_rest, tau = np.array([crank, 0, 0, 0]), np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4])
     before = fast.fallback_count

@@ -119,7 +119,13 @@ def test_errors(pair, rng):
     for function in (fast.inverse_dynamics_derivatives, fast.forward_dynamics_derivatives):
         with pytest.raises(InvalidInputError, match='q: need shape'):
             function(q[:3], v, a)
-        # regression: rows of several states were cut up as if they were one matrix
+
+
+def test_rows_of_several_states_are_refused(pair, rng):
+    """Regression: rows of several states were cut up as if they were one matrix."""
+    q, v, a = pair('sled')[0].state(rng)
+    _, fast = compiled('sled')
+    for function in (fast.inverse_dynamics_derivatives, fast.forward_dynamics_derivatives):
         with pytest.raises(InvalidInputError, match='one state|need shape'):
             function(np.tile(q, (5, 1)), v, a)
 

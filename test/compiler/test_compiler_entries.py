@@ -389,7 +389,8 @@ def test_this_interpreter_has_the_fast_way_in(arm):
 
 @fast_way_in
 def test_interpreters_without_a_function(arm, monkeypatch):
-    # regression: Python 3.10 has no symbol PyObject_Vectorcall, and every compilation failed
+    """Regression: Python 3.10 has no symbol PyObject_Vectorcall, and every compilation failed."""
+
     class Without:
         def __getattr__(self, wanted):
             if wanted == 'PyObject_Vectorcall':

@@ -128,8 +128,8 @@ def test_more_exceptions_while_waiting(two_cores, alarms):
 
 
 def test_no_further_exception_ends_a_batch_while_a_thread_writes(two_cores):
-    # regression: exceptions arrive where functions of Python begin, and those of the way out were
-    # three: four exceptions in a row left it
+    """Regression: exceptions arrive where functions of Python begin, and those of the way out were
+    three: four exceptions in a row left it."""
     main, helping, leave = threading.current_thread(), threading.Event(), threading.Event()
     began, ended = [], []
 
@@ -236,7 +236,7 @@ def test_compiling_after_an_interrupted_compilation(alarms, pair):
 
 @pytest.mark.skipif(not hasattr(os, 'fork'), reason='no fork on this system')
 def test_a_fork_while_another_thread_is_inside_llvm():
-    # regression: the child found llvmlite's lock taken by a thread that does not exist there
+    """Regression: the child found llvmlite's lock taken by a thread that does not exist there."""
     ir = module.kernel_ir(Tracer(kd.serial_chain(3), (), ()).forward_dynamics())
     inside = threading.Event()
 

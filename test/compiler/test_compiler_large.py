@@ -69,7 +69,7 @@ def test_results_are_those_of_the_reference(large):
 
 
 def test_small_entries_of_the_mass_matrix_are_as_exact_as_large_ones(monkeypatch):
-    # regression: M was a difference of two runs with gravity, whose roundoff is that of the root
+    """Regression: M was a difference of two runs with gravity, with the roundoff of the root."""
     monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     bodies = [
         kd.Body(

@@ -91,7 +91,7 @@ def test_sine_is_odd_and_cosine_even(wave):
 
 @pytest.mark.parametrize('size', [1.0, 1e3, 1e8, 1e12])
 def test_a_constant_is_added_after_the_reduction(size, shifted):
-    # regression: x + ahead was rounded first, which at 1e12 rad leaves 3e-5 of a sine
+    """Regression: x + ahead was rounded first, which at 1e12 rad leaves 3e-5 of a sine."""
     angles = np.random.default_rng(5).uniform(-size, size, 40)
     with mpmath.workdps(60):
         exact = [
@@ -105,6 +105,7 @@ def test_a_constant_is_added_after_the_reduction(size, shifted):
 
 
 def test_large_states_go_to_the_reference(wave):
+    """Regression: beyond 1e15 rad the compiled sine was noise."""
     x = ca.SX.sym('x')
     function = ca.Function('large', [x], [ca.sin(x), ca.SX(1.0)])
     code = compile_object(kernel_ir(KernelSpec('large', (1,), ((),), function)))
@@ -112,7 +113,6 @@ def test_large_states_go_to_the_reference(wave):
         'large', CachedKernel(code, (1,), ((),), 2), ('x',), lambda x: np.sin(x[0]), Linker()
     )
     angles = 10.0 ** np.arange(10, 301, 5)[:, None]
-    # regression: beyond 1e15 rad the compiled sine was noise
     expected = np.sin(angles[:, 0])
     np.testing.assert_allclose(kernel.call(angles), expected, rtol=0, atol=1e-15)
     singles = [kernel.call(x) for x in angles]

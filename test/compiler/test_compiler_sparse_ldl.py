@@ -167,7 +167,7 @@ class TestSolveSymmetric:
     @pytest.mark.parametrize('size', [0.0, 1e-300])
     @pytest.mark.parametrize('place', [0, 1, 2])
     def test_a_row_that_vanishes_is_ill(self, place, size):
-        # regression: 0/0 is NaN, and NaN was no small pivot; a square of 1e-280 is none
+        """Regression: 0/0 is NaN, and NaN was no small pivot; a square of 1e-280 is none."""
         gram = np.diag([1.0, 2.0, 3.0])
         gram[place, place] = size
         lower = [gram[k, : k + 1].tolist() for k in range(3)]

@@ -37,7 +37,7 @@ def arguments(case, function, rng):
 
 @pytest.mark.parametrize('function', ALL)
 def test_not_a_number_in_any_input_is_not_a_number_in_every_output(function, both, rng):
-    # regression: M of a planar base, say, ignored x, y and yaw, and whatever they were
+    """Regression: M of a planar base, say, ignored x, y and yaw, and whatever they were."""
     case, fast = both
     assert not recipe.too_large(case.robot)  # the bound is what it was
     call, before = getattr(fast, function), fast.fallback_count
@@ -60,7 +60,7 @@ def test_not_a_number_in_any_input_is_not_a_number_in_every_output(function, bot
 def test_quaternions_that_are_not_unit_are_refused_by_both_engines(
     name, function, pair, large, rng
 ):
-    # regression: the compiled robot took a quaternion of norm 2 for one
+    """Regression: the compiled robot took a quaternion of norm 2 for one."""
     case, fast = large if name == 'large' else pair(name)
     q, *others = arguments(case, function, rng)
     for joint, place in quaternion_slices(case.robot):

@@ -53,7 +53,7 @@ def test_same_steps(name, integrator, projection, pair, rng):
 
 @pytest.mark.parametrize('step', [0.001, 0.02, 0.05])
 def test_projection_of_coarse_steps(step, pair, rng):
-    # regression: one Newton step leaves the square of the drift, 1e-9 at these speeds
+    """Regression: one Newton step leaves the square of the drift, 1e-9 at these speeds."""
     case, fast = pair('linkage')
     q, v, _ = case.state(rng)
     reference, compiled = twins(case, fast, 'semi_implicit', step=step)
@@ -107,7 +107,7 @@ class TestSimulate:
 
 
 def test_simulate_moves_the_start_onto_the_constraints(pair):
-    # regression: the start was taken as it is, unlike in kd.simulate
+    """Regression: the start was taken as it is, unlike in kd.simulate."""
     case, fast = pair('sled')
     q, v = np.zeros(5), np.array([0.5, 0.8, -0.3, 1.0, 0.6])
     run = fast.simulate(q, v, 0.0)
@@ -236,7 +236,7 @@ def test_one_step_keeps_no_memory(pair, rng):
 @pytest.mark.parametrize('n', [1, 3])
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_steps_end_within_all_bounds(integrator, n, pair):
-    # regression: what an engine returned could be beyond them, and NaN
+    """Regression: what an engine returned could be beyond them, and NaN."""
     case, fast = pair('slides')
     q, v, tau = case.robot.neutral(), np.zeros(case.robot.nv), np.zeros(case.robot.nv)
     v[0] = 0.9e12
@@ -373,7 +373,7 @@ class TestEffortLaw:
         ],
     )
     def test_laws_that_need_numbers(self, law, pair):
-        # regression: math.sin of a CasADi symbol is NaN, and q[1] + NaN no NaN to isnan
+        """Regression: math.sin of a CasADi symbol is NaN, and q[1] + NaN no NaN to isnan."""
         with pytest.raises(InvalidInputError, match='the effort law (cannot|must give 2)'):
             kd.compile(pair('planar_2r')[0].robot, effort=law, cache=False)
 

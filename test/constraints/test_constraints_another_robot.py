@@ -54,7 +54,7 @@ CALLS = {
 @pytest.mark.parametrize('call', CALLS)
 @pytest.mark.parametrize('make', [longer_drive, on_a_floating_base, rolling_disc])
 def test_another_robot_is_refused(call, make):
-    # regression: 75, 0 and 1011 rad/s^2 came out
+    """Regression: 75, 0 and 1011 rad/s^2 came out."""
     robot = make()
     own = differential_drive()
     rows = (kd.constraints.differential_drive(own, 'left', 'right', 0.1),)

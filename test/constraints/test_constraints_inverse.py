@@ -93,7 +93,7 @@ def test_acceleration_that_no_actuator_makes(problem):
 
 
 def test_a_name_given_twice_counts_once(problem):
-    # regression: an actuator named twice lost half of its effort, a given one counted twice
+    """Regression: an actuator named twice lost half of its effort, a given one counted twice."""
     robot, constraints, actuated, q, v, a = problem
     twice = [*actuated, *actuated]
     once = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)

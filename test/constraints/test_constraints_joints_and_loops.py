@@ -163,7 +163,7 @@ def test_four_bar_linkage_against_its_closed_form():
 
 
 def test_planar_loop_in_a_tilted_plane():
-    # regression: rows of roundoff were blown up to unit rows and contradicted the others
+    """Regression: rows of roundoff were blown up to unit rows and contradicted the others."""
     level, q = four_bar(), four_bar_coordinates(0.9)
     x_W = random_pose(np.random.default_rng(0))
     bodies = [
@@ -197,7 +197,7 @@ def test_planar_loop_in_a_tilted_plane():
 
 
 def test_loop_turned_by_half_a_turn_is_not_closed():
-    # regression: with r.w = 0 the violation of the rotation rows was zero
+    """Regression: with r.w = 0 the violation of the rotation rows was zero."""
     robot = kd.Robot(
         'hinge',
         [kd.Body('leaf', '', revolute('hinge'), inertia=inertia(1, (0, 0, 0), (1, 1, 1)))],

@@ -51,7 +51,7 @@ def with_branches(function):
 @pytest.mark.parametrize('speed', [1e-3, 1.0, 1000.0, 3000.0])
 @pytest.mark.parametrize('yaw', [0.7, 1e4])
 def test_same_bias_as_the_built_in_side_slip(speed, yaw):
-    # regression: differences along the motion were off by 3e-6 at 1000 rad/s and 1e-2 at 3000
+    """Regression: differences along the motion were off by 3e-6 at 1000 rad/s and 1e-2 at 3000."""
     robot = differential_drive()
     built_in = kd.constraints.no_side_slip(robot, 0.3)
 
@@ -110,6 +110,16 @@ def test_driven_joint_follows_its_law():
     assert motion.labels == ('motor',)
 
 
+@pytest.mark.parametrize('wrong', [np.ones(5) * 1j, ['1'] * 5, np.ones(5, dtype=bool)])
+def test_rows_that_are_no_real_numbers_are_refused(wrong):
+    """Regression: the imaginary part was lost."""
+    robot, pfaffian = differential_drive(), kd.constraints.pfaffian
+    with pytest.raises(ConstraintError, match='mine: A: need real numbers'):
+        pfaffian(robot, lambda q, t: wrong, label='mine')
+    with pytest.raises(ConstraintError, match='mine.*: b: need real numbers'):
+        pfaffian(robot, lambda q, t: np.ones(5), lambda q, t: 1j, 'mine')
+
+
 def test_errors():
     robot, c = differential_drive(), kd.constraints
     with pytest.raises(ConstraintError, match=r'need A of shape \(1, 5\).*got \(1, 4\)'):
@@ -118,12 +128,6 @@ def test_errors():
         ConstraintError, match=r'mine/0.*b of shape \(2,\), got \(2, 5\) and \(3,\)'
     ):
         c.pfaffian(robot, lambda q, t: np.ones((2, 5)), lambda q, t: np.ones(3), 'mine')
-    # regression: the imaginary part was lost
-    for wrong in (np.ones(5) * 1j, ['1'] * 5, np.ones(5, dtype=bool)):
-        with pytest.raises(ConstraintError, match='mine: A: need real numbers'):
-            c.pfaffian(robot, lambda q, t, wrong=wrong: wrong, label='mine')
-    with pytest.raises(ConstraintError, match='mine.*: b: need real numbers'):
-        c.pfaffian(robot, lambda q, t: np.ones(5), lambda q, t: 1j, 'mine')
     with pytest.raises(ConstraintError, match='not finite'):
         c.pfaffian(robot, lambda q, t: np.full(5, np.nan))
     late = c.pfaffian(robot, lambda q, t: np.full(5, 1.0 if t < 1.0 else np.inf), label='late')

@@ -50,7 +50,8 @@ def yaw_rate(robot, rows, left, right):
 @pytest.mark.parametrize('constraint', ['differential_drive', 'rolling_wheel'])
 @pytest.mark.parametrize('radius', [None, RADIUS])
 def test_contact_is_under_the_collision_cylinder(constraint, radius):
-    # regression: 8 cm outboard the yaw rate was that of the joints' track, 0.500 instead of 0.357
+    """Regression: 8 cm outboard the yaw rate was that of the joints' track, 0.500 instead of
+    0.357."""
     robot, c = cart(along=0.08), kd.constraints
     with pytest.warns(ModelWarning, match='0.08 m along the axis from its joint') as caught:
         if constraint == 'differential_drive':
@@ -179,7 +180,7 @@ def test_eccentric_wheel_against_its_closed_form():
     ],
 )
 def test_wheels_that_make_no_differential_drive(axes, message):
-    # regression: wheels about x were taken, and the base could not move
+    """Regression: wheels about x were taken, and the base could not move."""
     with pytest.raises(ConstraintError, match=message):
         kd.constraints.differential_drive(cart(axes=axes), 'left_joint', 'right_joint', RADIUS)
 

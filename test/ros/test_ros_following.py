@@ -125,13 +125,13 @@ def test_wheels_brake_when_the_reference_stops(loop):
 
 
 def test_a_trajectory_of_51_points_moves_at_its_speed(loop):
+    """Regression: the last point was taken at once, 6.8 rad/s at the limit of the motor."""
     since, start = loop.now, loop.wanted
     rate, period = 0.3, 0.02
     points = [(i * period, [start + rate * i * period], [rate]) for i in range(51)]
     loop.send([ARM], *points)
     loop.wanted = start + 50 * rate * period
     loop.rest()
-    # it used to take the last point at once: 6.8 rad/s at the limit of the motor
     assert abs(loop.of(ARM, 'velocity', since)).max() < 2.0 * rate
 
 

@@ -17,7 +17,7 @@ from ros_models import flat
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.control.effort_controller import EXCLUDED
 from kane_dynamics.robot_config.nodes import NODES
-from kane_dynamics.robot_config.parameters.spec import Spec, matching_spec
+from kane_dynamics.robot_config.parameters.spec import Spec, matching_spec, plain
 from kane_dynamics.robot_config.parameters.tables import (
     GovernorParameters,
     RobotParameters,
@@ -175,6 +175,21 @@ def test_yaml_names_and_types_are_those_of_the_nodes(path):
         assert legal, name
         for spec in legal:
             assert kind is expected[spec.kind.removesuffix('_array')], name
+
+
+@pytest.mark.parametrize(
+    'path', [path for path in YAML_FILES if f'kane_{path.stem}' in NODES], ids=lambda p: p.name
+)
+def test_the_file_of_a_node_shows_its_defaults(path):
+    values = flat(yaml.safe_load(path.read_text())['/**']['ros__parameters'])
+    specs = {spec.name: spec.default for spec in specs_of(f'kane_{path.stem}')}
+    assert {k: plain(x) for k, x in values.items()} == {name: specs[name] for name in values}
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'config').rglob('*.yaml')), ids=lambda p: p.name)
+def test_numbers_carry_their_source_and_a_date(path):
+    if path.parent.name != 'gazebo':  # names of topics alone
+        assert re.search(r'^# Source: (?:.*\n#)*.*\b20\d\d-\d\d-\d\d', path.read_text(), re.M)
 
 
 def test_presets_exist():

@@ -148,7 +148,7 @@ def heaps_of_threads(pid):
 
 @pytest.mark.skipif(platform.libc_ver()[0] != 'glibc', reason='other heaps')
 def test_models_are_built_in_the_heap_of_the_node(feeder):
-    # regression: 0.63 MB a minute in a soak, 0.2 to 0.6 MB for each new model
+    """Regression: 0.63 MB a minute in a soak, 0.2 to 0.6 MB for each new model."""
     feeder.description.publish(String(data=f'{ONE}<!-- again -->'))
     feeder.feed_until(lambda: feeder.efforts and feeder.efforts[-1][1] == ['shoulder'])
     assert len(heaps_of_threads(feeder.process.pid)) <= 2  # of threads that rclpy's import starts
@@ -196,6 +196,7 @@ def test_without_a_compiler_there_is_one_clear_error(bench, tmp_path, monkeypatc
 
 @pytest.mark.parametrize('kind', [EffortControllerNode, SimulatorNode])
 def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch):
+    """Regression: rclpy keeps a reference to each timer that was, and that kept its model."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     robot = kd.load_urdf(ONE)
     kd.compile(robot)
@@ -219,7 +220,7 @@ def test_a_model_that_is_swapped_out_is_gone_at_once(kind, tmp_path, monkeypatch
             assert node.host.dynamics.compiled
             gone.append(weakref.ref(node.host.dynamics.engine))
             entities.add(len(node.default_callback_group.entities))
-        assert len(entities) == 1  # regression: rclpy keeps a reference to each timer that was
+        assert len(entities) == 1  # no more than of the first model
     finally:
         gc.enable()
         node.stop()

@@ -161,8 +161,9 @@ def test_the_loop_does_not_jump_when_both_engines_switch(bench, cold):
 
 @pytest.mark.ros
 def test_a_signal_ends_a_node_that_compiles(bench, cold):
+    """Regression: it finished compiling first."""
     preset = ROOT / 'config' / 'nonholonomic.yaml'
     process = bench.start('simulator_node', files=[preset], params={'compiled': 'wait'})
     bench.until(lambda: 'compiling' in process.log.read_text())
     assert bench.terminate(process, signal.SIGINT) == 0
-    assert not list(cold.rglob('*.kernels'))  # it used to finish first
+    assert not list(cold.rglob('*.kernels'))
