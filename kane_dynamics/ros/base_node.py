@@ -14,7 +14,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.control.state_inputs import TiltInput
+from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.parameters.tables import PayloadParameters
@@ -246,18 +246,20 @@ class DynamicsNode(InputNode):
         if self.state is None or self.state_problem():
             self.state_lost()
             return
-        stamp, begin = self.state.assemble(), time.perf_counter()
-        tilt = self.inputs.get('tilt')
-        if isinstance(tilt, TiltInput) and self.host.dynamics is not None:
-            self.host.dynamics.set_gravity(tilt.gravity(self.state.q))
         try:
-            self.compute(stamp, self.state.q, self.state.v)
+            self._compute_timed(self.state)
         except (KaneDynamicsError, ValueError, ArithmeticError) as error:  # numbers went wild
             self._log.failed(error)
             self.state_lost()
-        else:
-            now = self.get_clock().now().nanoseconds
-            self._log.done(stamp, now, time.perf_counter() - begin)
+
+    def _compute_timed(self, state: MeasuredState) -> None:
+        stamp, begin = state.assemble(), time.perf_counter()
+        tilt = self.inputs.get('tilt')
+        if isinstance(tilt, TiltInput) and self.host.dynamics is not None:
+            self.host.dynamics.set_gravity(tilt.gravity(state.q))
+        self.compute(stamp, state.q, state.v)
+        now = self.get_clock().now().nanoseconds
+        self._log.done(stamp, now, time.perf_counter() - begin)
 
     # diagnostics
 

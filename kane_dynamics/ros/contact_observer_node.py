@@ -130,14 +130,15 @@ class ContactObserverNode(DynamicsNode):
         observer, efforts = self._observer, self.inputs['efforts']
         if observer is None or not isinstance(efforts, JointStateInput):
             return
-        if not observer.update(efforts.stamp, q, v, efforts.values['effort']):
-            return
+        if observer.update(efforts.stamp, q, v, efforts.values['effort']):
+            self._publish(stamp, observer, q, v)
+
+    def _publish(self, stamp: int, observer: ContactObserver, q: Floats, v: Floats) -> None:
         message = JointState(name=list(observer.joints), effort=observer.external.tolist())
         set_stamp(message.header.stamp, stamp)
         self._external.publish(message)
         self._collision.publish(Bool(data=observer.collision))
-        result = observer.wrench(q, v)
-        if result is not None:
+        if (result := observer.wrench(q, v)) is not None:
             frame = self.parameters.frame_prefix + self.parameters.frame
             self._wrench.publish(wrench_message(stamp, frame, result))
             self._covariance.publish(covariance_message(result))

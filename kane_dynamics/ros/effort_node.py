@@ -195,16 +195,14 @@ class EffortNode(DynamicsNode):
             self.state_lost()
             return
         begin = time.monotonic()
-        # simulated time may arrive after the state that it belongs to
-        now = max(stamp, self.time.now())
-        if self._payloads is not None and self.host.dynamics is not None:
+        now = max(stamp, self.time.now())  # simulated time may come after the state it belongs to
+        if self._payloads is not None:
             self._payloads.advance(self.host.dynamics, now)
-        effort = self.effort(now, q, v)
-        if effort is None:
+        effort, state = self.effort(now, q, v), (q[self._motor_q], v[self._motor_v])
+        if effort is not None:
+            self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
+        else:
             self._output.silence()
-            return
-        state = q[self._motor_q], v[self._motor_v]
-        self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
         """Raise KaneDynamicsError if state is stale now, or may be when its efforts have left."""

@@ -101,11 +101,8 @@ def container(args: Sequence[str] | None = None) -> int:
         return 0
     unknown = [name for name in names if name not in NODES]
     if unknown or not names:
-        sys.stderr.write(
-            f'{CONTAINER}: no such nodes: {unknown}\n{CONTAINER_USAGE}'
-            if unknown
-            else CONTAINER_USAGE
-        )
+        problem = f'{CONTAINER}: no such nodes: {unknown}\n' if unknown else ''
+        sys.stderr.write(problem + CONTAINER_USAGE)
         return 2
     if ros_missing(CONTAINER):
         return 1

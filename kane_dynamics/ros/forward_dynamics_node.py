@@ -85,9 +85,7 @@ class ForwardDynamicsNode(DynamicsNode):
         self._publish_joints(stamp, q, v, acceleration)
         if self._model.mobile:
             self._publish_base(stamp, q, v, acceleration)
-        residual = float(np.abs(motion.velocity_violation).max(initial=0.0))
-        self._worst_residual = max(self._worst_residual, residual)
-        self._forces.publish(self._constraint_message.filled(stamp, motion))
+        self._publish_constraints(stamp, motion)
 
     def _motion(self, stamp: int, q: Floats, v: Floats) -> kd.Motion:
         """Return what efforts, and drives that take velocities, cause."""
@@ -113,6 +111,11 @@ class ForwardDynamicsNode(DynamicsNode):
         message.accel.linear.x, message.accel.linear.y = float(body[0]), float(body[1])
         message.accel.angular.z = float(body[2])
         self._base.publish(message)
+
+    def _publish_constraints(self, stamp: int, motion: kd.Motion) -> None:
+        residual = float(np.abs(motion.velocity_violation).max(initial=0.0))
+        self._worst_residual = max(self._worst_residual, residual)
+        self._forces.publish(self._constraint_message.filled(stamp, motion))
 
     def state_lost(self) -> None:
         """Publish nothing: there is nothing to predict from."""

@@ -19,6 +19,7 @@ from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.inputs import InputMonitor
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.declare_parameters import declare
@@ -68,9 +69,6 @@ class LiveView(ClockFromZero):
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = self._model = dynamics.model
-        drawing = urdf_drawing(model.robot, model.text)
-        for note in drawing.notes:
-            self.get_logger().warning(note)
         self._q = model.robot.neutral()
         self._joints = JointStateInput(
             model.joints, ('position',), self._guard('joint_states'), merge=True
@@ -80,18 +78,23 @@ class LiveView(ClockFromZero):
         self._odom = OdometryInput(
             base_frame(self.parameters), model.child_frame, self._guard('odom')
         )
-        centre, size = window.extent(drawing.shapes, pose_rows(model.robot, self._q)[None])
+        self._begin_scene(model.robot, model.text)
+        self._changed = True
+
+    def _begin_scene(self, robot: Robot, text: str) -> None:
+        drawing = urdf_drawing(robot, text)
+        for note in drawing.notes:
+            self.get_logger().warning(note)
+        centre, size = window.extent(drawing.shapes, pose_rows(robot, self._q)[None])
         self.server.scene.reset()
-        names = [body.name for body in model.robot.bodies]
+        names = [body.name for body in robot.bodies]
         self.scene = window.Scene(self.server, names, drawing.shapes, size)
         self.scene.camera(centre, size)
-        self.server.gui.set_panel_label(model.robot.name)
-        self._changed = True
+        self.server.gui.set_panel_label(robot.name)
 
     def _guard(self, name: str) -> InputMonitor:
         """Return what says once of each kind why a message is not shown."""
-        tell = self.get_logger().warning
-        return InputMonitor(name, math.inf, now=lambda: 0, tell=tell)
+        return InputMonitor(name, math.inf, now=lambda: 0, tell=self.get_logger().warning)
 
     def _on_joints(self, message: JointState) -> None:
         if self.scene is not None and self._joints.take(message):

@@ -64,9 +64,9 @@ class Payloads:
         self._carried = self._start if ramp_time else target
         self._carry(dynamics, self._carried)
 
-    def advance(self, dynamics: Dynamics, time: int) -> None:
-        """Let a robot carry what belongs to a time [ns], as `blended`."""
-        if self._carried is self._wanted:
+    def advance(self, dynamics: Dynamics | None, time: int) -> None:
+        """Let a robot, if there is one, carry what belongs to a time [ns], as `blended`."""
+        if dynamics is None or self._carried is self._wanted:
             return
         if self._begin is None or time < self._begin:
             self._begin = time

@@ -98,18 +98,19 @@ class Switches:
         self._events.publish(message)
 
     def _on_switch(self, name: str, request: Any, response: Any) -> Any:
-        if self._plant is None:
-            response.message = NO_MODEL
-            return response
-        try:
-            event = self._plant.switch(name, request.data)
-        except KaneDynamicsError as error:
-            response.message = str(error)
-            return response
-        response.success = True
-        response.message = f"'{name}' is so already" if event is None else str(event)
-        self.publish(self._now())
+        response.success, response.message = self._switched(name, request.data)
         return response
+
+    def _switched(self, name: str, active: bool) -> tuple[bool, str]:
+        """Switch a constraint; return whether it is so now, and what happened."""
+        if self._plant is None:
+            return False, NO_MODEL
+        try:
+            event = self._plant.switch(name, active)
+        except KaneDynamicsError as error:
+            return False, str(error)
+        self.publish(self._now())
+        return True, f"'{name}' is so already" if event is None else str(event)
 
     def _on_list(self, request: Any, response: Any) -> Any:
         response.success = self._plant is not None
