@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
+import casadi as ca
+
+from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.dense_kernels import (
     OUTSIDE,
@@ -17,8 +20,7 @@ from kane_dynamics.compiler.dense_kernels import (
 )
 from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.graphs.body_groups import with_quaternion_check
-from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
+from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS, Program
 from kane_dynamics.compiler.graphs.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,
@@ -29,7 +31,6 @@ from kane_dynamics.compiler.graphs.trace import (
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
 from kane_dynamics.compiler.llvm.module import kernel_ir
 from kane_dynamics.compiler.llvm.native import LlvmCall, Processor, start_compiling, vector_lanes
-from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.recipe import (
     Kernels,
     Recipe,
@@ -39,6 +40,7 @@ from kane_dynamics.compiler.recipe import (
 )
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.compiler.steps.time_loops import stepping_text
+from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 Progress = Callable[[str, int, int], None]
@@ -189,8 +191,16 @@ def _in_single(recipe: Recipe, spec: Spec) -> KernelSpec | None:
 
 
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
-    """Return the kernel of a graph, ill where a quaternion is not unit."""
-    return with_quaternion_check(graph(tracer, *choices), tracer.robot)
+    """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
+    spec, places = graph(tracer, *choices), quaternion_slices(tracer.robot)
+    if not places:
+        return spec
+    inputs = spec.function.sx_in()
+    *outputs, rcond = spec.function.call(inputs)
+    q = ca.vertsplit(inputs[0])
+    for _, place in places:
+        rcond = where(is_unit(q[place]), rcond, 0.0)
+    return replace(spec, function=ca.Function(spec.name, inputs, [*outputs, rcond]))
 
 
 def step_programs(

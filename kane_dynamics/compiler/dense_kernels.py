@@ -18,7 +18,7 @@ from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.graphs.mass_axes import mass_axes, mass_pairs
+from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
@@ -29,7 +29,7 @@ from kane_dynamics.compiler.recipe import solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
-from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
 from kane_dynamics.typing import NDArray
@@ -41,7 +41,7 @@ OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
 def own_mass(tracer: LoopTracer) -> RoutineSpec:
     """Return M of a robot as a loop over bodies."""
     robot = tracer.robot
-    pairs, axes = mass_pairs(robot), mass_axes(tracer)
+    pairs, axes = _mass_pairs(robot), mass_axes(tracer)
     nv = robot.nv
     flat = [pair for several in pairs for pair in several]
     constants: dict[str, Any] = {
@@ -157,10 +157,28 @@ class DenseKernels:
         }
 
 
+def _mass_pairs(robot: Robot) -> list[list[tuple[int, int, int]]]:
+    """Return for each axis the axes that carry it: (axis, row, column) of the sums in M."""
+    first = [0, *accumulate(body.joint.kind.nv for body in robot.bodies)]
+    speeds = [k for index in robot.indices for k in range(index.v.start, index.v.stop)]
+    pairs = []
+    for body in range(len(robot.bodies)):
+        for axis in range(first[body], first[body + 1]):
+            others = list(range(first[body], axis + 1))
+            carrier = robot.parents[body]
+            while carrier != WORLD:
+                local = range(first[carrier], first[carrier + 1])
+                others += [k for k in local for _ in range(1 + (speeds[k] == speeds[axis]))]
+                carrier = robot.parents[carrier]
+            k = speeds[axis]
+            pairs.append([(one, max(speeds[one], k), min(speeds[one], k)) for one in others])
+    return pairs
+
+
 def _segments(robot: Robot) -> tuple[list[int], list[int], list[int]]:
     """Return where the entries of L begin and end, and the first of each row."""
     below: list[set[int]] = [set() for _ in range(robot.nv)]
-    for several in mass_pairs(robot):
+    for several in _mass_pairs(robot):
         for _, row, col in several:
             below[row] |= {col} - {row}
     begins: list[int] = []

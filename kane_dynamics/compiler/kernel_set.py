@@ -30,8 +30,7 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vector, index_of
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
-from kane_dynamics.robot.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
 
 _SOLVES: dict[str, Callable[..., KernelSpec]] = {

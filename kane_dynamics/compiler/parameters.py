@@ -21,13 +21,13 @@ from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.scalars import as_array, where
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.canonical_frames import FrameInBody, body_frames, inertia_in
-from kane_dynamics.robot.gravity_and_payloads import (
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import (
     POINT,
     GravityAndPayloads,
     loaded_inertias,
     with_loads,
 )
-from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Floats
 

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import FUNCTIONS
 from kane_dynamics.robot.checks import Arguments, as_finite, as_output, fill_rows, of_rows
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import POINT, Robot
-from kane_dynamics.robot.state import checked_frames
+from kane_dynamics.robot.state import GravityAndPayloads, checked_frames
 from kane_dynamics.typing import ArrayLike, Floats
 
 _Result = TypeVar('_Result')
@@ -35,6 +35,9 @@ class DynamicsBase(ABC):
         self.frames = checked_frames(load.robot, frames)
         self._load = load
         self.labels = self.constraints.labels
+        # arguments that most calls leave out
+        self._ones, self._still = np.ones(load.robot.nv), np.zeros(load.robot.nv)
+        self._start, self._every_term = np.zeros(1), np.ones(len(TERMS))
 
     @property
     def robot(self) -> Robot:

@@ -10,8 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, blank_motion
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.dynamics.base import DynamicsBase
@@ -33,10 +31,6 @@ def _of_motion(name: str) -> Callable[..., Any]:
 
 class ConstrainedMotion(DynamicsBase):
     """Functions of a robot under its constraints."""
-
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self._start = np.zeros(1)
 
     @function(
         _STATE, 'nv', RATE, _of_motion('acceleration'), '', AT_START, kernel='forward_dynamics'

@@ -39,11 +39,6 @@ add_row('frame_effort', _FOLLOWED, 'frame_effort', '', following_efforts)
 class ConstrainedEfforts(ConstrainedMotion):
     """Inverse dynamics of a robot under its constraints."""
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        nv = self.robot.nv
-        self._ones, self._still, self._every_term = np.ones(nv), np.zeros(nv), np.ones(len(TERMS))
-
     @documented
     def constrained_inverse_dynamics(
         self,

@@ -29,10 +29,9 @@ from kane_dynamics.formulations.gauss import (
 )
 from kane_dynamics.formulations.generalized_speeds import GeneralizedSpeeds
 from kane_dynamics.robot.checks import Arguments, as_number, as_output, as_vector
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
 
 NAMES = tuple(name for name, row in FUNCTIONS.items() if row.text)
@@ -50,7 +49,7 @@ class _OneState(ReferenceDynamics):
         constraints: Sequence[Constraint] = (),
         wrenches: ExternalWrenches = None,
     ) -> None:
-        super().__init__(GravityAndPayloads(checked_robot(robot)), constraints, None)
+        super().__init__(GravityAndPayloads(robot), constraints, None)
         self.wrenches = wrenches
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Any:

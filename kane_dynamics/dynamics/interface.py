@@ -22,9 +22,8 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms, solve_by
 from kane_dynamics.formulations.problem import Terms as MassTerms
 from kane_dynamics.robot.checks import as_choice, as_count, as_number, as_one, as_positive
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
+from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory, simulate
 from kane_dynamics.simulation.reference import ReferenceEngine
@@ -253,4 +252,4 @@ def dynamics(
     robot: Robot, constraints: Sequence[Constraint] = (), *, frames: Sequence[str] | None = None
 ) -> Dynamics:
     """Return the dynamics of a robot under constraints by the reference algorithms."""
-    return ReferenceDynamics(GravityAndPayloads(checked_robot(robot)), constraints, frames)
+    return ReferenceDynamics(GravityAndPayloads(robot), constraints, frames)

@@ -25,15 +25,15 @@ from kane_dynamics.typing import ArrayLike, Floats
 INERTIA = 'kg m^2, kg m or kg'
 
 
-def _effort(d: Any, q: Any, v: Any, a: Any, wrenches: ExternalWrenches = None) -> Any:
+def _effort(d: DynamicsBase, q: Any, v: Any, a: Any, wrenches: ExternalWrenches = None) -> Any:
     return required_effort(d.robot, q, v, a, wrenches_on_bodies(d.robot, wrenches))
 
 
-def _bias(d: Any, q: Any, v: Any) -> Any:
+def _bias(d: DynamicsBase, q: Any, v: Any) -> Any:
     return newton_euler(d.robot, q, v, [0.0] * d.robot.nv)
 
 
-def _gravity(d: Any, q: Any) -> Any:
+def _gravity(d: DynamicsBase, q: Any) -> Any:
     return _bias(d, q, [0.0] * d.robot.nv)
 
 

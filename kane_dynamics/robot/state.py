@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Argument checks of states: q, v and a as lists of finite floats that fit the robot."""
+"""Argument checks of states, as lists of floats; gravity and payloads of a robot at work."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import vec4
 from kane_dynamics.algebra.scalars import Scalar
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_vector, describe
-from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.robot import POINT, Robot, payload_inertia, with_loads
 from kane_dynamics.typing import ArrayLike, Floats
 
 # A quaternion whose length is further from 1 than this is no rotation gone stale.
@@ -97,3 +101,55 @@ def as_pose(name: str, x: ArrayLike | Pose) -> Pose:
     numbers = pose_numbers(name, x)
     length = float(np.linalg.norm(numbers[3:]))
     return Pose.from_rotation_and_position((numbers[3:] / length).tolist(), numbers[:3].tolist())
+
+
+class GravityAndPayloads:
+    """A robot under gravity and payloads that can be set."""
+
+    def __init__(self, robot: Robot, frames: Collection[str] | None = None) -> None:
+        self.robot = self.bare = checked_robot(robot)
+        self._frames = frames
+        self._payloads: dict[str, Inertia] = {}
+
+    @property
+    def payloads(self) -> Mapping[str, Inertia]:
+        """Return what frames carry at present, in their axes."""
+        return MappingProxyType(self._payloads)
+
+    def copied(self) -> GravityAndPayloads:
+        """Return another load that begins with the present gravity and payloads."""
+        other = GravityAndPayloads(self.bare, self._frames)
+        other.robot, other._payloads = self.robot, self._payloads
+        return other
+
+    def set_gravity(self, vector: ArrayLike) -> None:
+        """Set the gravity acceleration, until it is set again."""
+        self.robot = self.robot.with_gravity(vector)
+
+    def set_payload(
+        self, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike = POINT
+    ) -> None:
+        """Set what a frame carries; parameters and errors as for `Dynamics.set_payload`."""
+        self.bare.moving_body(frame)
+        if self._frames is not None and frame not in self._frames:
+            raise InvalidInputError(
+                f"a payload on '{frame}' must be named when compiling, payloads=('{frame}', ...); "
+                f'named were {sorted(self._frames)}'
+            )
+        payload = payload_inertia(frame, mass, com, inertia)
+        payloads = {name: x for name, x in self._payloads.items() if name != frame}
+        if payload.mass > 0.0:
+            payloads[frame] = payload
+        inertias = loaded_inertias(self.bare, payloads)
+        self.robot = with_loads(self.bare, self.robot.gravity, inertias)
+        self._payloads = payloads
+
+
+def loaded_inertias(robot: Robot, payloads: Mapping[str, Inertia]) -> dict[int, Inertia]:
+    """Return the inertias of bodies, by index, together with payloads on named frames."""
+    inertias: dict[int, Inertia] = {}
+    for frame, payload in payloads.items():
+        body = robot.moving_body(frame)
+        inertia = inertias.get(body, robot.bodies[body].inertia)
+        inertias[body] = inertia + payload.moved(robot.frames[frame].pose)
+    return inertias

@@ -12,8 +12,8 @@ import numpy as np
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_finite, as_mapping, as_numbers, as_shaped
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads, payload_inertia
-from kane_dynamics.robot.state import is_unit, quaternion_slices
+from kane_dynamics.robot.robot import payload_inertia
+from kane_dynamics.robot.state import GravityAndPayloads, is_unit, quaternion_slices
 from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Bools, Floats
 

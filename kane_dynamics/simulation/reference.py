@@ -16,9 +16,9 @@ from kane_dynamics.exceptions import ProjectionError, StepError
 from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.formulations.problem import Terms
 from kane_dynamics.robot.checks import as_vector
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import GravityAndPayloads
 from kane_dynamics.simulation.integrators import (
     INTEGRATORS,
     KICKS,

@@ -18,9 +18,8 @@ from kane_dynamics.exceptions import (
     ProjectionError,
 )
 from kane_dynamics.robot import checks
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import checked_coordinates, checked_speeds
+from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
 from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine
 from kane_dynamics.simulation.step_checks import RankEvent, RankLog, check_halvings

@@ -18,9 +18,9 @@ from kane_dynamics.algorithms.newton_euler_by_moments import (
     pseudo_inertia,
 )
 from kane_dynamics.robot.canonical_frames import canonical_frames
-from kane_dynamics.robot.gravity_and_payloads import with_loads
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
+from kane_dynamics.robot.state import with_loads
 
 BASES = 'fixed', 'planar', 'floating'
 

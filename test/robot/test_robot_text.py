@@ -5,7 +5,7 @@ import kane_dynamics as kd
 
 
 def test_one_line_and_a_table():
-    # regression: print(robot) was 13,000 characters of nested dataclasses
+    """Regression: print(robot) was 13,000 characters of nested dataclasses."""
     robot = kd.serial_chain(50)
     assert repr(robot) == "Robot('chain_50', fixed base, 50 bodies, nq=50, nv=50)"
     first, *lines = str(robot).splitlines()

@@ -254,7 +254,7 @@ def test_wheel_of_a_cylinder_around_the_axis():
 
 
 def test_centre_of_a_wheel_is_that_of_its_shape():
-    # regression: the contact was left at the joint
+    """Regression: the contact was left at the joint."""
     assert wheel(CYLINDER, '<origin xyz="0 0 0.05"/>').centre == (0, 0, 0.05)
     assert wheel(SPHERE, '<origin xyz="0 0 -0.08"/>').centre == (0, 0, -0.08)
     found = wheel(CYLINDER, '<origin xyz="0.05 0 0" rpy="0 1.5707963 0"/>', wheel_axis=(-1, 0, 0))

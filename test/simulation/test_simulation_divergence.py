@@ -54,7 +54,7 @@ def damper(t, q, v):
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 @pytest.mark.parametrize('seed', SEEDS)
 def test_a_motion_that_diverges_says_so(seed, integrator):
-    # regression: six of six said that a link that moves has no inertia
+    """Regression: six of six said that a link that moves has no inertia."""
     robot, q, v = arm_of_sixteen(seed)
     with pytest.raises(DivergedError, match=r'diverged by t = 0\.0'):
         kd.simulate(robot, q, v, 0.1, effort=damper, integrator=integrator)

@@ -76,8 +76,9 @@ def test_no_choice_of_rows_is_weak_without_another(name):
 @pytest.mark.parametrize('integrator', BOUNDS)
 @pytest.mark.parametrize('name', COMPILED)
 def test_compiled_steps_keep_the_energy_and_need_no_reference(name, integrator):
-    # regressions: rows that drift had turned by 1e-5 sent 700 of 800 steps to the reference, and
-    # rows of Bennett's loop that become dependent on its way round, where others do not, 17 of 800
+    """Regressions: rows that drift had turned by 1e-5 sent 700 of 800 steps to the reference, and
+    rows of Bennett's loop that become dependent on its way round, where others do not, 17 of 800.
+    """
     _, _, q, v = MECHANISMS[name]()
     fast = compiled(name)
     before = fast.fallback_count
@@ -115,8 +116,8 @@ def test_energy_of_mechanisms_with_redundant_rows(name, integrator):
 
 
 def test_stages_far_off_the_manifold_take_no_repeated_row():
-    # regression: wheels that steer by 0.2 rad in a step of 5 ms; its stages are off by 4e-3 rad,
-    # rows that repeat each other were told apart by that, and a step gained 1.8 of 2.2 J
+    """Regression: wheels that steer by 0.2 rad in a step of 5 ms; its stages are off by 4e-3 rad,
+    rows that repeat each other were told apart by that, and a step gained 1.8 of 2.2 J."""
     robot, rows, _, v = MECHANISMS['car']()
     q, tau = robot.neutral(), np.zeros(robot.nv)
     q, v = kd.simulation.project(robot, rows, q, np.eye(robot.nv)[0], 0.0)
@@ -135,7 +136,7 @@ def test_stages_far_off_the_manifold_take_no_repeated_row():
 
 @pytest.mark.parametrize('integrator', BOUNDS)
 def test_work_of_the_wheels_of_a_car(integrator):
-    # regression: rows that drift apart by 1e-8 braked it, motor work of 7.08 J left 4.85 J
+    """Regression: rows that drift apart by 1e-8 braked it, motor work of 7.08 J left 4.85 J."""
     robot, rows, q, v = MECHANISMS['car']()
     tau = np.zeros(robot.nv)
     tau[[robot.velocity_index('rear_left'), robot.velocity_index('rear_right')]] = 0.2

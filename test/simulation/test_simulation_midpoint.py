@@ -11,7 +11,7 @@ from support.mechanisms import bladed_sled, compiled, four_bar_loop, parallelogr
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import StepError
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.state import GravityAndPayloads
 from kane_dynamics.simulation.integrators import INTEGRATORS, solve_fixed_point
 from kane_dynamics.simulation.step_checks import excess_gap
 
@@ -56,9 +56,9 @@ def engine_of(name, kind, projection):
 @pytest.mark.parametrize('kind', ENGINES)
 @pytest.mark.parametrize('name', SYSTEMS)
 def test_there_and_back(name, kind):
-    # Regression: eight iterations, converged or not, left 1e-4 of the arm's 50 rad/s. Constraint
-    # rows hold at the middle of a step, the same there and back; without projection, which is of
-    # the end of a step alone, the step is reversible with them too.
+    """Regression: eight iterations, converged or not, left 1e-4 of the arm's 50 rad/s. Constraint
+    rows hold at the middle of a step, the same there and back; without projection, which is of the
+    end of a step alone, the step is reversible with them too."""
     robot, _, q, v = SYSTEMS[name]()
     engine, count, tau = engine_of(name, kind, False), 50, np.linspace(0.3, -0.4, robot.nv)
     ahead = engine.advance(q, v, tau, 0.0, 1e-3, count)
@@ -188,9 +188,9 @@ def test_the_gap_of_the_energy_is_of_third_order():
 
 
 def test_a_mechanism_stays_on_its_branch():
-    # Regression: through its flat position a parallelogram gained 1170 J in one step, in silence,
-    # or went on with crossed cranks. A step whose middle lies flat may have no solution, or one
-    # on the other branch: that is said, and shorter steps pass. 5 ms is a turn by 0.05 to 0.1 rad.
+    """Regression: through its flat position a parallelogram gained 1170 J in one step, in silence,
+    or went on with crossed cranks. A step whose middle lies flat may have no solution, or one on
+    the other branch: that is said, and shorter steps pass. 5 ms is a turn by 0.05 to 0.1 rad."""
     robot, rows, q, v = parallelogram()
     fast = kd.compile(robot, rows, cache=False)
     step = {'step': 5e-3, 'integrator': 'midpoint'}

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from support.machines import Y, inertia, revolute
 
 import kane_dynamics as kd
-from kane_dynamics.robot.gravity_and_payloads import GravityAndPayloads
+from kane_dynamics.robot.state import GravityAndPayloads
 from kane_dynamics.simulation.drives_and_stops import StoppedEngine
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.reference import ReferenceEngine

@@ -25,9 +25,9 @@ from kane_dynamics.compiler.cuda.kernel_ir import (
     state_function,
     thread_number,
 )
+from kane_dynamics.compiler.graphs.step_graphs import Program
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.straight_line import Block
-from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.recipe import Recipe
 from kane_dynamics.compiler.steps.step_code import step_text
 from kane_dynamics.exceptions import InvalidInputError

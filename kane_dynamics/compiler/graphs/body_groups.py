@@ -35,12 +35,12 @@ from kane_dynamics.algorithms.articulated_body import (
 )
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
-from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, KernelSpec, Places, TreePass
+from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex
 from kane_dynamics.robot.motion import AT_REST, JointMotion, joint_motion
 from kane_dynamics.robot.robot import WORLD, Robot
-from kane_dynamics.robot.state import is_unit, quaternion_slices
+from kane_dynamics.robot.state import is_unit
 from kane_dynamics.typing import Floats, NDArray
 
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
@@ -176,7 +176,7 @@ def group_code(
     rcond: Any = 1.0,
 ) -> GroupCode:
     """Return the code of a group; `inputs` are those of the kernel, `local` those of the joint."""
-    if (quaternion := group.body.kind.quaternion) is not None:  # as in `quaternion_check`
+    if (quaternion := group.body.kind.quaternion) is not None:  # as `straight_line`
         rcond = where(is_unit(local['q'][quaternion]), ca.SX(rcond), 0.0)
     if indices is None:
         indices = np.zeros((len(results), len(group.bodies)), dtype=int)
@@ -266,16 +266,3 @@ def _composite_entries(inertia: CompositeInertia) -> list[Any]:
     rows = [(row.x, row.y, row.z) for row in inertia.tensor]
     h = inertia.moment
     return [inertia.mass, h.x, h.y, h.z, *[rows[i][j] for i, j in UPPER]]
-
-
-def with_quaternion_check(spec: KernelSpec, robot: Robot) -> KernelSpec:
-    """Return a kernel whose health is 0 where a quaternion of q, its first input, is not unit."""
-    indices = quaternion_slices(robot)
-    if not indices:
-        return spec
-    inputs = spec.function.sx_in()
-    *outputs, rcond = spec.function.call(inputs)
-    q = ca.vertsplit(inputs[0])
-    for _, place in indices:
-        rcond = where(is_unit(q[place]), rcond, 0.0)
-    return replace(spec, function=ca.Function(spec.name, inputs, [*outputs, rcond]))

@@ -18,9 +18,6 @@ from kane_dynamics.compiler.graphs.body_groups import (
 )
 from kane_dynamics.compiler.graphs.traced_state import symbols
 from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, TreePass
-from kane_dynamics.robot.robot import WORLD, Robot
-
-AXIS = 13  # numbers of one axis
 
 
 def mass_axes(tracer: LoopTracer) -> LoopSpec:
@@ -51,21 +48,3 @@ def mass_axes(tracer: LoopTracer) -> LoopSpec:
         groups.append(group_code(group, {'q': q}, handed, results, index_list, 'q'))
     passes = (TreePass(True, 7), TreePass(False, 10))
     return tracer.spec('mass_axes', 'q', (13 * int(first[-1]),), passes, groups)
-
-
-def mass_pairs(robot: Robot) -> list[list[tuple[int, int, int]]]:
-    """Return for each axis the axes that carry it: (axis, row, column) of the sums in M."""
-    first = np.cumsum([0, *[body.joint.kind.nv for body in robot.bodies]]).tolist()
-    speeds = [k for index in robot.indices for k in range(index.v.start, index.v.stop)]
-    pairs = []
-    for body in range(len(robot.bodies)):
-        for axis in range(first[body], first[body + 1]):
-            others = list(range(first[body], axis + 1))
-            carrier = robot.parents[body]
-            while carrier != WORLD:
-                local = range(first[carrier], first[carrier + 1])
-                others += [k for k in local for _ in range(1 + (speeds[k] == speeds[axis]))]
-                carrier = robot.parents[carrier]
-            k = speeds[axis]
-            pairs.append([(one, max(speeds[one], k), min(speeds[one], k)) for one in others])
-    return pairs

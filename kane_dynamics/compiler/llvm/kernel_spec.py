@@ -202,7 +202,7 @@ class RoutineSpec(Signature):
     """A kernel for single states whose code is routines and the kernels that they call."""
 
     routines: tuple[Callable[..., Any], ...]  # The last is the kernel
-    constants: Constants  # See `routine.routine_text`
+    constants: Constants  # See `routine`
     parameters: int = 0  # As of `KernelSpec`
     callees: tuple[KernelSpec | LoopSpec, ...] = ()  # Kernels that belong to it
     external: Mapping[str, str] = field(default_factory=dict)  # LLVM names of kernels that do not

@@ -21,12 +21,8 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
     table_text,
 )
 from kane_dynamics.compiler.llvm.loop_bodies import Bodies, Layout, neighbours
+from kane_dynamics.compiler.llvm.native import bodies_at_once
 from kane_dynamics.compiler.llvm.routine import Routine
-
-
-def bodies_at_once(width: int) -> int:
-    """Return how many bodies share a vector of up to `width` doubles; wider ones gain nothing."""
-    return min(width, 4)
 
 
 def loop_text(spec: LoopSpec, lanes: int, width: int) -> tuple[str, set[str]]:

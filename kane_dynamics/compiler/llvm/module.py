@@ -30,8 +30,8 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
     RoutineSpec,
     Spec,
 )
-from kane_dynamics.compiler.llvm.loop_code import bodies_at_once, loop_text
-from kane_dynamics.compiler.llvm.native import vector_lanes
+from kane_dynamics.compiler.llvm.loop_code import loop_text
+from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition

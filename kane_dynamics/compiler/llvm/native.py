@@ -127,6 +127,11 @@ def _host() -> Processor:
     return Processor(llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
 
 
+def bodies_at_once(width: int) -> int:
+    """Return how many bodies share a vector of up to `width` doubles; wider ones gain nothing."""
+    return min(width, 4)
+
+
 def vector_lanes() -> int:
     """Return how many doubles a vector register of this processor holds."""
     features = set(processor().features.split(','))

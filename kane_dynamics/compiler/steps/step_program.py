@@ -18,8 +18,8 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.scalars import as_array, traced_values, where
+from kane_dynamics.compiler.graphs.step_graphs import Call, Loop, Program
 from kane_dynamics.compiler.graphs.traced_state import column, symbols
-from kane_dynamics.compiler.programs import Call, Loop, Program
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.robot.robot import Robot

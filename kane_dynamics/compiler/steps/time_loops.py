@@ -9,13 +9,13 @@ function where the step is not sound or ends beyond all bounds. ``NAME_lanes`` i
 
 from collections.abc import Collection, Mapping
 
+from kane_dynamics.compiler.graphs.step_graphs import Program
 from kane_dynamics.compiler.llvm.entry import entry_text
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, Signature
-from kane_dynamics.compiler.llvm.loop_code import bodies_at_once
 from kane_dynamics.compiler.llvm.module import joined, single_parts
+from kane_dynamics.compiler.llvm.native import bodies_at_once
 from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
 from kane_dynamics.compiler.llvm.sines import sincos_definition
-from kane_dynamics.compiler.programs import Program
 from kane_dynamics.compiler.steps.step_code import Callees, side_by_side_text, step_text
 from kane_dynamics.simulation.step_checks import LARGEST
 
