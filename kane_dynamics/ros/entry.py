@@ -7,7 +7,9 @@ One for each node, ``kane_container``: several in one process, on one thread, fo
 """
 
 import argparse
+import contextlib
 import importlib
+import math
 import shutil
 import sys
 import textwrap
@@ -130,9 +132,36 @@ def wait_for_states(args: Sequence[str] | None = None) -> int:
     options = parser.parse_args(_before_ros_args(values))
     if ros_missing(WAIT):
         return 1
-    from kane_dynamics.ros.runtime import FirstStates
+    return _await_states(options.joints, options.topics, values)
 
-    return FirstStates(WAIT, options.joints, options.topics, values).wait()
+
+def _await_states(joints: Sequence[str], topics: Sequence[str], args: Sequence[str]) -> int:
+    """Return 0 when topics have had finite states of joints, 1 if the process ends before."""
+    import rclpy
+    from rclpy.executors import ExternalShutdownException
+    from sensor_msgs.msg import JointState
+
+    from kane_dynamics.ros.runtime import ALL_PARTS
+
+    rclpy.init(args=list(args))
+    node, complete = rclpy.create_node(WAIT), rclpy.task.Future()
+    missing = {topic: set(joints) for topic in topics}
+
+    def look(topic: str, message: JointState) -> None:
+        states = zip(message.name, message.position, message.velocity, strict=False)
+        missing[topic] -= {name for name, *state in states if all(map(math.isfinite, state))}
+        if not any(missing.values()) and not complete.done():
+            complete.set_result(None)
+
+    for topic in topics:
+        node.create_subscription(JointState, topic, partial(look, topic), ALL_PARTS)
+    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
+        while not complete.done():
+            left = {topic: sorted(names) for topic, names in missing.items() if names}
+            node.get_logger().info(f'waiting for states on {left}')
+            rclpy.spin_until_future_complete(node, complete, None, 10.0)
+    rclpy.try_shutdown()
+    return 0 if complete.done() else 1
 
 
 if __name__ == '__main__':

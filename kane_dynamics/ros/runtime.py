@@ -8,7 +8,6 @@ import ctypes
 import gc
 import importlib
 import inspect
-import math
 import os
 import select
 import signal
@@ -21,7 +20,7 @@ from typing import Any
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -29,7 +28,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock as ClockMessage
-from sensor_msgs.msg import JointState
 
 from kane_dynamics.messages.intra_process import IntraProcess
 
@@ -293,33 +291,3 @@ LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 """robot_description: a late subscriber gets the last message."""
-
-
-class FirstStates:
-    """Waits until topics have had finite positions and speeds of some joints."""
-
-    def __init__(
-        self, name: str, joints: Sequence[str], topics: Sequence[str], args: Sequence[str]
-    ) -> None:
-        rclpy.init(args=list(args))
-        self._node, self._complete = rclpy.create_node(name), Future()
-        self._missing = {topic: set(joints) for topic in topics}
-        for topic in topics:
-            callback = partial(self._look, topic)
-            self._node.create_subscription(JointState, topic, callback, ALL_PARTS)
-
-    def _look(self, topic: str, message: JointState) -> None:
-        states = zip(message.name, message.position, message.velocity, strict=False)
-        self._missing[topic] -= {n for n, *state in states if all(map(math.isfinite, state))}
-        if not any(self._missing.values()) and not self._complete.done():
-            self._complete.set_result(None)
-
-    def wait(self) -> int:
-        """Return 0 when all have come, 1 if the process is to end before."""
-        with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-            while not self._complete.done():
-                missing = {topic: sorted(names) for topic, names in self._missing.items() if names}
-                self._node.get_logger().info(f'waiting for states on {missing}')
-                rclpy.spin_until_future_complete(self._node, self._complete, None, 10.0)
-        rclpy.try_shutdown()
-        return 0 if self._complete.done() else 1
