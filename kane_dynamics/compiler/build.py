@@ -192,14 +192,14 @@ def _in_single(recipe: Recipe, spec: Spec) -> KernelSpec | None:
 
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
     """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
-    spec, places = graph(tracer, *choices), quaternion_slices(tracer.robot)
-    if not places:
+    spec, slices = graph(tracer, *choices), quaternion_slices(tracer.robot)
+    if not slices:
         return spec
     inputs = spec.function.sx_in()
     *outputs, rcond = spec.function.call(inputs)
     q = ca.vertsplit(inputs[0])
-    for _, place in places:
-        rcond = where(is_unit(q[place]), rcond, 0.0)
+    for _, one in slices:
+        rcond = where(is_unit(q[one]), rcond, 0.0)
     return replace(spec, function=ca.Function(spec.name, inputs, [*outputs, rcond]))
 
 
