@@ -54,6 +54,7 @@ class Arm(NamedTuple):
     pose: tuple[float, ...]
     linear: np.ndarray  # which joints slide: their efforts are in N, not N m
     tip: str
+    below: tuple[str, ...] = ()  # controllers that the trajectory controller commands
 
 
 def arm_of(name, folder):

@@ -117,7 +117,8 @@ class TrajectoryBed:
         self.manager = bed.manager(arm.controllers, use_sim_time=pace > 0.0)
         bed.describe(arm.description)
         bed.status_where('kane_simulator: model', lambda level, text, values: 'robot' in values)
-        bed.spawn(arm.controllers, 'joint_state_broadcaster', CONTROLLER, each=self._hold)
+        controllers = 'joint_state_broadcaster', *arm.below, CONTROLLER
+        bed.spawn(arm.controllers, *controllers, each=self._hold)
         for client in self._clients.values():
             bed.until(client.server_is_ready)
         bed.status_where(f'{NODE}: output', lambda level, text, values: level == b'\x00')
