@@ -23,7 +23,7 @@ def moving(tmp_path):
     """Return a held arm, and what draws its goals."""
     arm = arm_of('nonholonomic', tmp_path)
     bed, goals = TrajectoryBed(tmp_path, arm, PACE), Goals(arm, 1)
-    bed.move(arm.pose)  # it has sagged
+    bed.home()  # it has sagged
     yield bed, goals
     bed.close()
 

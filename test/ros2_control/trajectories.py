@@ -27,7 +27,7 @@ GONE = 3.0  # [s] without joint_states: longer than a goal waits for them
 
 def moved(bed, places, through):
     """Return how many moves succeeded, the tracking errors [mrad or mm], and what failed."""
-    bed.move(bed.arm.pose, through)
+    bed.home()
     results = [bed.move(place, through) for place in places]
     errors = 1e3 * np.array([track.worst for _, _, track in results])
     failed = sorted({text for ok, text, _ in results if not ok})
@@ -67,7 +67,6 @@ def robot_rows(name, folder, count, seed, pace):
     goals = Goals(arm, seed)
     bed = TrajectoryBed(folder, arm, pace)
     try:
-        bed.move(arm.pose)  # it has sagged
         places = [goals.draw() for _ in range(count)]
         row = f'| {name} | {count} |'
         for through in (NODE, DIRECT):
@@ -76,8 +75,7 @@ def robot_rows(name, folder, count, seed, pace):
             print(f'{name} {through}: {failed or "all succeeded"}', file=sys.stderr)
         print(row, flush=True)
         goals.place = np.array(arm.pose)
-        bed.move(arm.pose)
-        bed.move(arm.pose)
+        bed.home()
         for event, ended, track in events(bed, goals):
             sizes = ', '.join(
                 f'{jump:.1f} of {held:.1f}' for jump, held in jump_and_gravity(arm, goals, track)

@@ -103,6 +103,7 @@ class TrajectoryBed:
             publish_clock=pace > 0.0,
             rtf=pace or 1.0,
             **FINE,
+            **{'base.command_interface': 'velocity' if arm.model.mobile else 'effort'},
         )
         self.node = bed.start(
             'trajectory_feedforward_node',
@@ -162,6 +163,13 @@ class TrajectoryBed:
         """Move to a place; return whether that succeeded, the reason, and the track."""
         (status, _, text), track = self.track(lambda: self.ended(self.send(place, through)))
         return status == GoalStatus.STATUS_SUCCEEDED, text, track
+
+    def home(self):
+        """Go back to the first pose, wherever the arm is: from far away it takes some moves."""
+        for _ in range(10):
+            if self.move(self.arm.pose)[0]:
+                return
+        raise AssertionError('the arm does not come back to its first pose')
 
     def wait(self, seconds):
         """Let the time of the robot go on."""
