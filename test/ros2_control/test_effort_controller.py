@@ -133,6 +133,24 @@ def test_feedback_with_an_integral_that_is_limited(controller, model, motion):
     assert (np.abs(integral) == 0.004).any() and (np.abs(integral) < 0.004).any()
 
 
+def test_feedback_is_to_the_reference_of_the_update_before(controller, model, motion):
+    q, v, q_r, v_r, a_r, later = motion
+    one = controller(enforce_command_limits='false')
+    for joint in model[0].motors:
+        assert one.run('set', f'gains.{joint}.p', 7.0) == 'ok'
+        assert one.run('set', f'gains.{joint}.d', 0.5) == 'ok'
+    one.run('states', *q, *v)
+    for reference in (q_r, later):
+        one.run('references', *references(reference, v_r, a_r, [NAN] * 7))
+        _, _, values = one.update()
+        assert_allclose(values[8::3], 7.0 * (q_r - q) + 0.5 * (v_r - v), **CLOSE)
+        assert_allclose(values[7::3], efforts(model, reference, v_r, a_r), **CLOSE)
+    one.run('references', *[NAN] * 28)
+    one.update()
+    _, _, values = one.update()  # there was none before either
+    assert_allclose(values[8::3], -0.5 * v, **CLOSE)
+
+
 def test_without_references_the_weight_is_carried(controller, model, motion):
     q, v, *_ = motion
     one = controller()

@@ -18,19 +18,18 @@ class Law:
 
     def __init__(self, joints, efforts):
         self.gains = {joint: dict.fromkeys(GAINS, 0.0) for joint in joints}
-        self.gravity, self.integral, self._efforts = (
-            [0.0, 0.0, -9.81],
-            np.zeros(len(joints)),
-            efforts,
-        )
+        self.gravity, self.integral = [0.0, 0.0, -9.81], np.zeros(len(joints))
+        self._efforts, self._due = efforts, None
 
     def command(self, q, v, reference, period):
         """Return the efforts of an update."""
         q_r, v_r, a_r = reference
+        q_d, v_d = self._due or (q_r, v_r)  # of the update before
+        self._due = q_r, v_r
         gain = {k: np.array([one[k] for one in self.gains.values()]) for k in GAINS}
-        step = self.integral + gain['i'] * (q_r - q) * period
+        step = self.integral + gain['i'] * (q_d - q) * period
         self.integral = np.clip(step, -gain['i_limit'], gain['i_limit'])
-        feedback = gain['p'] * (q_r - q) + gain['d'] * (v_r - v) + self.integral
+        feedback = gain['p'] * (q_d - q) + gain['d'] * (v_d - v) + self.integral
         return self._efforts(self.gravity, q_r, v_r, a_r) + feedback
 
 

@@ -130,7 +130,8 @@ void EffortController::load_library()
   const auto count = static_cast<Eigen::Index>(joints_.size());
   motion_ = library_->make_motor_efforts();
   q_ = v_ = a_ = measured_ = measured_velocity_ = applied_ = Eigen::VectorXd::Zero(library_->nv());
-  integral_ = Eigen::VectorXd::Zero(count);
+  target_ = Eigen::VectorXd::Constant(library_->nv(), NONE);
+  due_position_ = due_velocity_ = integral_ = Eigen::VectorXd::Zero(count);
   references_ = Eigen::VectorXd::Constant(
     static_cast<Eigen::Index>(KINDS.size() * reference_places_.size()) + count, NONE);
 }
@@ -326,6 +327,8 @@ controller_interface::CallbackReturn EffortController::on_activate(const rclcpp_
   for (const auto place : joint_places_) {
     measured_velocity_[place] = NONE;
   }
+  due_position_.setConstant(NONE);
+  due_velocity_.setConstant(NONE);
   observer_->reset();
   base_.reset();
   known_ = false;
@@ -420,6 +423,7 @@ void EffortController::read_references(const rclcpp::Time & time, double period)
   for (std::size_t k = 0; k < reference_places_.size(); ++k) {
     const auto place = reference_places_[k];
     const auto wanted = references_.segment<KINDS.size()>(KINDS.size() * k);
+    target_[place] = wanted[0];
     q_[place] = std::isnan(wanted[0]) ? q_[place] : wanted[0];
     v_[place] = or_zero(wanted[1]);
     a_[place] = or_zero(wanted[2]);
@@ -445,6 +449,17 @@ void EffortController::observe(double period)
   }
 }
 
+/// Return the errors of position and velocity to the reference of the update before, if there was one.
+std::pair<double, double> EffortController::errors(std::size_t k, Eigen::Index place)
+{
+  const auto position = std::exchange(due_position_[k], target_[place]);
+  const auto velocity = std::exchange(due_velocity_[k], v_[place]);
+  const bool due = !std::isnan(position);
+  return {
+    (due ? position : q_[place]) - measured_[place],
+    (due ? velocity : v_[place]) - measured_velocity_[place]};
+}
+
 /// Add feedback and the references' efforts, and write what is within limits.
 bool EffortController::write(double period)
 {
@@ -452,12 +467,11 @@ bool EffortController::write(double period)
   const auto first = static_cast<Eigen::Index>(KINDS.size() * reference_places_.size());
   for (std::size_t k = 0; k < joints_.size(); ++k) {
     const auto place = joint_places_[k];
-    const double error = q_[place] - measured_[place];
+    const auto [error, rate] = errors(k, place);
     const double step = now_.i[k] * error * period;
     integral_[k] = std::clamp(integral_[k] + step, -now_.i_limit[k], now_.i_limit[k]);
     const double feedforward = motion_.effort[place];
-    const double feedback = now_.p[k] * error +
-      now_.d[k] * (v_[place] - measured_velocity_[place]) + integral_[k];
+    const double feedback = now_.p[k] * error + now_.d[k] * rate + integral_[k];
     const double effort = feedforward + feedback + or_zero(references_[first + k]);
     applied_[place] = std::clamp(effort, -now_.effort_limit[k], now_.effort_limit[k]);
     written = command_interfaces_[k].set_value(applied_[place]) && written;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <controller_interface/chainable_controller_interface.hpp>
@@ -31,6 +32,9 @@ namespace kane_dynamics
  * takes, and <controller>/<joint>/effort of each joint. Commands: <joint>/effort. States:
  * <joint>/position and velocity. Exported: <controller>/<joint>/feedforward, feedback and
  * external_effort.
+ *
+ * A reference is for the next update, as joint_trajectory_controller samples its trajectory: the
+ * feedback compares the measured state with the reference of the update before.
  *
  * A position that is NaN is taken as measured, or 0 of what is not a joint; a velocity, an
  * acceleration or an effort that is NaN as zero. So without references, and whenever nothing
@@ -85,6 +89,7 @@ private:
   void read_references(const rclcpp::Time & time, double period);
   bool forget_references();
   void observe(double period);
+  std::pair<double, double> errors(std::size_t k, Eigen::Index place);
   bool write(double period);
   return_type wait_for_states(const std::string & unknown, double period);
   return_type fail(const std::string & reason);
@@ -113,8 +118,9 @@ private:
   std::optional<MomentumObserver> observer_;
   BaseMotion base_;
   Eigen::VectorXd q_, v_, a_, measured_, measured_velocity_, applied_;  // in the order of v
+  Eigen::VectorXd target_;                  // positions of references, NaN where there is none
   Eigen::VectorXd references_;              // in the order of their interfaces
-  Eigen::VectorXd integral_;                // of each joint
+  Eigen::VectorXd due_position_, due_velocity_, integral_;  // of each joint
   bool known_{false};                       // whether states have been finite
   double waited_{0.0};                      // for that [s]
 };
