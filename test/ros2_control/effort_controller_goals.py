@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / 'ros')]
 
 from arm_goals import CONTROLLER, Goals, arm_of  # noqa: E402
 from bed import missing  # noqa: E402
-from trajectories import ROBOTS, moved  # noqa: E402
+from trajectories import ROBOTS  # noqa: E402
 from trajectory_bed import DIRECT, TrajectoryBed  # noqa: E402
 from workspace import built, sourced  # noqa: E402
 
@@ -61,7 +61,12 @@ def robot_row(name, folder, count, seed, pace):
     try:
         bed.move(arm.pose, DIRECT)  # it has sagged
         places = [goals.draw() for _ in range(count)]
-        succeeded, errors, failed = moved(bed, places, DIRECT)
+        results = [bed.move(place, DIRECT) for place in places]
+        errors = 1e3 * np.array([track.worst for _, _, track in results])
+        succeeded, failed = (
+            sum(ok for ok, *_ in results),
+            {text for ok, text, _ in results if not ok},
+        )
         print(f'{name}: {failed or "all succeeded"}', file=sys.stderr)
         row = f'{count} | {succeeded} | {errors.max():.2f} | {np.median(errors):.2f}'
         print(f'| {name} | {row} |', flush=True)
