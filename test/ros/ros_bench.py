@@ -73,8 +73,11 @@ class Bench:
 
     def start(self, module, **chosen):
         """Start a node process; the keywords are those of `command`."""
-        command = self.command(module, **chosen)
-        log = self.folder / f'{module}_{len(self.processes)}.log'
+        return self.run(module, self.command(module, **chosen))
+
+    def run(self, name, command):
+        """Start a process; its log is `<name>_<number>.log`."""
+        log = self.folder / f'{name}_{len(self.processes)}.log'
         with log.open('w') as stream:
             process = subprocess.Popen(
                 command, stdout=stream, stderr=stream, env=self.environment()

@@ -11,7 +11,6 @@ in ROS_DOMAIN_ID where that is set, else in a domain that a test is likely to ha
 import importlib.util
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -66,17 +65,6 @@ class Bed(Bench):
     def __init__(self, folder):
         super().__init__(folder, int(os.environ.get('ROS_DOMAIN_ID', '0')))
         self._description = self.publisher(String, 'robot_description', LATCHED)
-
-    def run(self, name, command):
-        """Start a process; its log is `<name>_<number>.log`."""
-        log = self.folder / f'{name}_{len(self.processes)}.log'
-        with log.open('w') as stream:
-            process = subprocess.Popen(
-                command, stdout=stream, stderr=stream, env=self.environment()
-            )
-        process.log = log
-        self.processes.append(process)
-        return process
 
     def describe(self, text):
         """Publish robot_description, as robot_state_publisher does."""

@@ -7,10 +7,8 @@ In a shell with ros2_control sourced: `python test/ros2_control/effort_controlle
 the same goals to a trajectory controller that commands the efforts itself.
 """
 
-import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / 'ros')]
 
 from arm_goals import CONTROLLER, Goals, arm_of  # noqa: E402
-from bed import missing  # noqa: E402
-from trajectories import ROBOTS  # noqa: E402
+from trajectories import main  # noqa: E402
 from trajectory_bed import DIRECT, TrajectoryBed  # noqa: E402
 from workspace import built, sourced  # noqa: E402
 
@@ -63,10 +60,8 @@ def robot_row(name, folder, count, seed, pace):
         places = [goals.draw() for _ in range(count)]
         results = [bed.move(place, DIRECT) for place in places]
         errors = 1e3 * np.array([track.worst for _, _, track in results])
-        succeeded, failed = (
-            sum(ok for ok, *_ in results),
-            {text for ok, text, _ in results if not ok},
-        )
+        succeeded = sum(ok for ok, *_ in results)
+        failed = {text for ok, text, _ in results if not ok}
         print(f'{name}: {failed or "all succeeded"}', file=sys.stderr)
         row = f'{count} | {succeeded} | {errors.max():.2f} | {np.median(errors):.2f}'
         print(f'| {name} | {row} |', flush=True)
@@ -74,21 +69,6 @@ def robot_row(name, folder, count, seed, pace):
         bed.close()
 
 
-def main():
-    """Print the table: robot, goals, succeeded, largest and median tracking error [mrad or mm]."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    parser.add_argument('--goals', type=int, default=100)
-    parser.add_argument('--robots', nargs='+', default=ROBOTS, choices=ROBOTS)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--pace', type=float, default=0.5, help='simulated seconds a second')
-    chosen = parser.parse_args()
-    if lacking := missing():
-        sys.exit(lacking)
-    os.environ.update(sourced(built()))
-    for name in chosen.robots:
-        with tempfile.TemporaryDirectory() as folder:
-            robot_row(name, Path(folder), chosen.goals, chosen.seed, chosen.pace)
-
-
 if __name__ == '__main__':
-    main()
+    # robot, goals, succeeded, largest and median tracking error [mrad or mm]
+    main(__doc__, robot_row, lambda: os.environ.update(sourced(built())))

@@ -85,9 +85,9 @@ def robot_rows(name, folder, count, seed, pace):
         bed.close()
 
 
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+def main(text, rows, prepare=None):
+    """Print the rows of each robot that the command line, told in `text`, asks for."""
+    parser = argparse.ArgumentParser(description=text.split('\n\n')[0])
     parser.add_argument('--goals', type=int, default=100)
     parser.add_argument('--robots', nargs='+', default=ROBOTS, choices=ROBOTS)
     parser.add_argument('--seed', type=int, default=1)
@@ -95,10 +95,12 @@ def main():
     chosen = parser.parse_args()
     if lacking := missing():
         sys.exit(lacking)
+    if prepare is not None:
+        prepare()
     for name in chosen.robots:
         with tempfile.TemporaryDirectory() as folder:
-            robot_rows(name, Path(folder), chosen.goals, chosen.seed, chosen.pace)
+            rows(name, Path(folder), chosen.goals, chosen.seed, chosen.pace)
 
 
 if __name__ == '__main__':
-    main()
+    main(__doc__, robot_rows)
