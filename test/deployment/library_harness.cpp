@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "kane_dynamics_cpp/base_motion.hpp"
 #include "kane_dynamics_cpp/momentum_observer.hpp"
 #include "kane_dynamics_cpp/robot_library.hpp"
 
@@ -41,6 +42,9 @@ try {
   parameters.head<3>() << 0.0, 0.0, 5.0;
   sure = library.motor_efforts(q, v, a, parameters, efforts) && sure;
   std::cout << efforts.effort.format(row) << '\n';
+  kane_dynamics::BaseMotion base;
+  base.update({0.3, -0.2, 0.5}, 0.01, 0.2);
+  std::cout << base.velocity().format(row) << '\n' << base.acceleration().format(row) << '\n';
   const VectorXd wrong(nv + 1);  // none of these may be taken
   const bool refused = !library.motor_efforts(wrong, v, a, parameters, efforts) &&
     !library.bias_force(q, wrong, parameters, result) && !result.allFinite() &&

@@ -75,6 +75,11 @@ def test_functions_on_wheels(program, mobile, rng):
     assert_allclose(rows[4], fast.friction_force(v), **CLOSE)
     middle = efforts(0.5 * (q + q2), 0.5 * (v + v2), (v2 - v) / h)
     assert_allclose(rows[5], (1.0 - np.exp(-gain * h)) * (middle - tau), rtol=1e-9, atol=1e-9)
+    twist = np.array([0.3, -0.2, 0.5])
+    x, y, turn = followed = (1.0 - np.exp(-0.01 / 0.2)) * twist
+    assert_allclose(rows[7], followed, **CLOSE)
+    # the axes of the base turn with it: d/dt (R v) at yaw 0
+    assert_allclose(rows[8], (twist - followed) / 0.2 + [-turn * y, turn * x, 0.0], **CLOSE)
     fast.set_gravity([0.0, 0.0, 5.0])
     try:
         assert_allclose(rows[6], efforts(q, v, a), **CLOSE)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """kane_dynamics/EffortController against the engine, driven as a controller manager drives it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
@@ -10,8 +13,8 @@ from kane_dynamics import cli
 from kane_dynamics.deployment.core import reference_speeds
 from kane_dynamics.robot_config.robot_source import model_of_file
 
-NAN = float('nan')
-WHEELS = 2
+NAN, INF = float('nan'), float('inf')
+ROOT = Path(__file__).resolve().parents[2]
 CLOSE = {'rtol': 1e-11, 'atol': 1e-11}
 
 
@@ -45,15 +48,15 @@ def model():
 
 @pytest.fixture
 def controller(install, library, model, tmp_path):
-    """Return a function: parameters -> the harness of an active controller."""
+    """Return a function: parameters, folder of the library -> the harness of a controller."""
     from workspace import Harness
 
     opened = []
     (tmp_path / 'robot.urdf').write_text(model[0].text, encoding='utf-8')
 
-    def start(**parameters):
+    def start(*, folder=library, **parameters):
         lines = [f'    {name}: {value}' for name, value in parameters.items()]
-        text = (library / 'robot_controllers.yaml').read_text(encoding='utf-8')
+        text = (folder / 'robot_controllers.yaml').read_text(encoding='utf-8')
         text = text.replace('robot_effort_controller:\n  ros', 'effort_controller:\n  ros')
         file = tmp_path / 'parameters.yaml'
         file.write_text('\n'.join([text, *lines]) + '\n', encoding='utf-8')
@@ -192,6 +195,7 @@ def test_gravity_and_payload_by_parameter_and_by_topic(controller, model, motion
                 one.run('gravity', *gravity)
                 one.run('payload', 'tool_link', mass, *com, *inertia)
             assert_allclose(one.update()[2][:7], expected(gravity, mass, com), **CLOSE)
+        assert one.run('set', 'gains.arm_1_joint.p', 0.0) == 'ok'  # what topics set stays
         one.run('gravity', NAN, 0.0, 0.0)
         one.run('payload', 'tool_link', -1.0, *com, *inertia)
         one.run('payload', 'elbow', mass, *com, *inertia)
@@ -240,6 +244,52 @@ def test_no_answer_names_its_input_and_deactivation_commands_zero(controller, mo
     answer = one.run('deactivate').split()
     assert answer[0] == '1'
     assert_array_equal(np.array(answer[1:8], float), 0.0)
+
+
+def test_a_base_that_follows_a_twist(controller, model, motion, tmp_path):
+    shipped = ROOT / 'config' / 'nonholonomic.yaml'
+    content = yaml.safe_load(shipped.read_text(encoding='utf-8'))
+    content['/**']['ros__parameters']['base.command_interface'] = 'velocity'
+    file = tmp_path / 'driven.yaml'
+    file.write_text(yaml.safe_dump(content), encoding='utf-8')
+    folder = tmp_path / 'driven'
+    assert cli.main(['build', str(file), '--output', str(folder), '--name', 'robot']) == 0
+    source = {'base.source': 'twist', 'base.response_time': '0.2', 'base.timeout': '0.05'}
+    one = controller(folder=folder, enforce_command_limits='false', **source)
+    made, engine = model
+    q, v = motion[0, 2:], motion[1, 2:]
+    one.run('states', *q, *v)
+    twist, h, lag = np.array([1.5, 0.0, 2.0]), 0.01, 0.2
+    one.run('twist', *twist)
+    followed, zero = np.zeros(3), np.zeros(5)
+    known = ('base_x', 'base_y', 'base_yaw', *made.motors[2:])
+    for k in range(8):  # from the seventh update on the twist is stale: the base brakes
+        target = twist if k < 6 else np.zeros(3)
+        followed = target + (followed - target) * np.exp(-h / lag)
+        rate = (target - followed) / lag
+        turn = followed[2] * np.array([-followed[1], followed[0], 0.0])
+        whole = (
+            [np.zeros(3), [0.0, 0.0], q],
+            [followed, [0.0, 0.0], zero],
+            [rate + turn, [0, 0], zero],
+        )
+        arguments = [np.concatenate(x) for x in whole]
+        found = engine.constrained_inverse_dynamics(*arguments, made.actuated, known=known)
+        assert_allclose(one.update(h)[2][:5], found.effort[5:], **CLOSE)
+    assert abs(turn[1]) > 0.1 and np.abs(rate).max() > 1.0
+
+
+@pytest.mark.parametrize('added', [INF, -INF, 1e300])
+def test_added_efforts_without_bounds_are_refused(controller, motion, added):
+    q, v, *_ = motion
+    one = controller(enforce_command_limits='false')
+    one.run('states', *q, *v)
+    before = one.update()[2][:7]
+    one.run('references', *references(*[[NAN] * 7] * 3, [*[NAN] * 6, added]))
+    code, _, values = one.update()
+    assert code == 1
+    assert_array_equal(values[:7], before)  # nothing was written
+    assert 'arm_5_joint/effort is ' in one.log.read_text()
 
 
 def test_the_observer_feels_what_pulls(controller, model, motion):

@@ -64,20 +64,25 @@ protected:
     const rclcpp::Time & time, const rclcpp::Duration & period) override;
 
 private:
+  static constexpr std::array<const char *, 3> KINDS{"position", "velocity", "acceleration"};
+
   /// What parameters and topics set, for the next update.
   struct Settings
   {
     Eigen::VectorXd p, i, d, i_limit, effort_limit;  // of each joint
     Eigen::VectorXd parameters;                      // of the library: gravity and payloads
     Eigen::Vector3d twist{Eigen::Vector3d::Zero()};  // of the base
-    int64_t twist_received{0};                       // [ns]
+    unsigned twist_count{0};                         // of the twists so far
     double response_time{0.0}, base_timeout{0.0}, observer_gain{0.0}, state_timeout{0.0};
   };
 
   void load_library();
   void find_payloads();
   void apply_parameters();
+  void apply_changed(const std::vector<rclcpp::Parameter> & changed);
+  void apply_load();
   void publish_load();
+  void publish();
   void subscribe();
   void set_payload(const geometry_msgs::msg::InertiaStamped & message);
   void set_gravity(const geometry_msgs::msg::Vector3Stamped & message);
@@ -86,7 +91,7 @@ private:
 
   void take_settings();
   std::string read_states();
-  void read_references(const rclcpp::Time & time, double period);
+  void read_references(double period);
   bool forget_references();
   void observe(double period);
   std::pair<double, double> errors(std::size_t k, Eigen::Index place);
@@ -123,6 +128,8 @@ private:
   Eigen::VectorXd due_position_, due_velocity_, integral_;  // of each joint
   bool known_{false};                       // whether states have been finite
   double waited_{0.0};                      // for that [s]
+  unsigned twist_count_{0};                 // of the twists that the base follows
+  double twist_age_{0.0};                   // of the last of them [s]
 };
 
 }  // namespace kane_dynamics
