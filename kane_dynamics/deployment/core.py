@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.row_elimination import sparse_rows
 from kane_dynamics.compiler.build import FORWARD, Progress, compile_modules, silent
 from kane_dynamics.compiler.dense_kernels import OUTSIDE
 from kane_dynamics.compiler.graphs.row_plan import row_plan
@@ -78,6 +79,22 @@ class Plan:
         """Return the joints whose efforts a controller commands, in the order of v."""
         motors = self.commanded or self.actuated
         return tuple(name for name in self.robot.velocity_names if name in motors)
+
+    @property
+    def rows_bind_motors(self) -> bool:
+        """
+        Return whether constraint rows decide about efforts of the motors.
+
+        Rows that bind no motor do not, where the motion of all joints before and behind it is a
+        reference: the arm of a base that takes a velocity needs nothing of the wheels.
+        """
+        if not self.constraints:
+            return False
+        tracer, names = self.recipe().tracer(), self.robot.velocity_names
+        motors = [names.index(name) for name in self.motors]
+        unknown = [k for k, name in enumerate(names) if name not in self.references]
+        bound = any(k in row for row in sparse_rows(tracer.state_rows.matrix) for k in motors)
+        return bound or any(min(k, m) in tracer.mass[max(k, m)] for k in unknown for m in motors)
 
     @property
     def all_frames(self) -> tuple[str, ...]:
@@ -184,6 +201,7 @@ def common_values(plan: Plan) -> dict[str, Any]:
         'NQ': robot.nq,
         'NV': robot.nv,
         'ROWS': len(plan.constraints.labels),
+        'BINDS': int(plan.rows_bind_motors),
         'FRAMES': len(plan.all_frames),
         'COUNT': len(default),
         'CPU': plan.cpu,
@@ -244,7 +262,7 @@ def _notes(plan: Plan) -> str:
 
 def controller_problem(plan: Plan, functions: Sequence[str]) -> str:
     """Return why kane_dynamics/EffortController cannot move a robot, or ''."""
-    needed = (*NEEDED, 'motor_efforts') if plan.constraints else NEEDED
+    needed = (*NEEDED, 'motor_efforts') if plan.rows_bind_motors else NEEDED
     missing = [name for name in needed if name not in functions]
     if missing:
         return f'the controller needs {", ".join(missing)}'

@@ -142,6 +142,12 @@ def test_a_base_driven_by_velocity_takes_its_own_velocity(mobile):
     assert reference_speeds(driven) == (*base, *driven.motors)
     arm = replace(mobile.plan, known=reference_speeds(driven), commanded=driven.motors)
     assert arm.motors == driven.motors
+    assert not arm.rows_bind_motors  # the wheels have rows, the arm has none
+    assert mobile.plan.rows_bind_motors
+    assert replace(arm, known=driven.motors).rows_bind_motors  # by the motion of the base
+    assert replace(arm, known=(*base, *driven.motors[:-1])).rows_bind_motors  # of a link
+    lock = kd.constraints.lock(arm.robot, driven.motors[0])
+    assert replace(arm, constraints=ConstraintSet.of(arm.robot, (lock,))).rows_bind_motors
 
 
 def test_robots_without_a_controller(mobile):

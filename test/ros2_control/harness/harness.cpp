@@ -9,6 +9,8 @@
 //   payload FRAME X..., gravity X..., twist X... publish on the topic and wait until it was taken
 //   update SECONDS             return code, allocations, commands, exported states
 //   time COUNT SECONDS         percentiles 50, 99, 100 of an update [us]
+//   robot URDF PARAMETERS      another controller in this process, to which commands go now
+//   select K                   commands go to the K-th one
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -234,12 +236,24 @@ int main(int argc, char ** argv)
   if (argc != 3) {return 1;}
   rclcpp::init(1, argv);
   {
-    Harness harness(argv[1], argv[2]);
+    std::vector<std::unique_ptr<Harness>> robots;
+    robots.push_back(std::make_unique<Harness>(argv[1], argv[2]));
+    std::size_t selected = 0;
     for (std::string text; std::getline(std::cin, text); ) {
       std::istringstream line(text);
-      std::string name;
+      std::string name, urdf, parameters;
       line >> name;
-      std::cout << harness.run(name, line) << std::endl;
+      if (name == "robot") {
+        line >> urdf >> parameters;
+        selected = robots.size();
+        robots.push_back(std::make_unique<Harness>(urdf, parameters));
+        std::cout << "ok" << std::endl;
+      } else if (name == "select") {
+        selected = static_cast<std::size_t>(numbers(line).at(0));
+        std::cout << "ok" << std::endl;
+      } else {
+        std::cout << robots.at(selected)->run(name, line) << std::endl;
+      }
     }
   }
   rclcpp::shutdown();

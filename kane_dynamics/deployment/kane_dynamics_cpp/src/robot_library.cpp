@@ -96,11 +96,11 @@ RobotLibrary::RobotLibrary(const std::string & path)
   bias_force_(find<TwoInputs>("bias_force", 2, 1)),
   load_(find<TwoInputs>("load", 2, 1)),
   inverse_dynamics_(find<ThreeInputs>("inverse_dynamics", 3, 1)),
-  motor_efforts_(find<Constrained>("motor_efforts", 4, 5))
+  motor_efforts_(robot_->rows_bind_motors ? find<Constrained>("motor_efforts", 4, 5) : nullptr)
 {
-  if (robot_->rows > 0 ? motor_efforts_ == nullptr : inverse_dynamics_ == nullptr) {
-    throw std::runtime_error(
-            path + " has no function " + (robot_->rows > 0 ? "motor_efforts" : "inverse_dynamics"));
+  if (robot_->rows_bind_motors ? motor_efforts_ == nullptr : inverse_dynamics_ == nullptr) {
+    const char * needed = robot_->rows_bind_motors ? "motor_efforts" : "inverse_dynamics";
+    throw std::runtime_error(path + " has no function " + needed);
   }
 }
 

@@ -6,7 +6,7 @@
 #ifndef KANE_DYNAMICS_CPP__KANE_DYNAMICS_ROBOT_H_
 #define KANE_DYNAMICS_CPP__KANE_DYNAMICS_ROBOT_H_
 
-#define KANE_DYNAMICS_ROBOT_ABI 1
+#define KANE_DYNAMICS_ROBOT_ABI 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,7 @@ struct kane_dynamics_function {
 struct kane_dynamics_robot {
   int abi; /* KANE_DYNAMICS_ROBOT_ABI of the build */
   int nq, nv, rows, frames, parameters;
+  int rows_bind_motors; /* 1: efforts are those of motor_efforts, else of inverse_dynamics */
   const char *name, *version, *fingerprint;
   const char *urdf;                          /* the text that it was built from */
   const char *const *velocity_names;         /* order of v, a and efforts */

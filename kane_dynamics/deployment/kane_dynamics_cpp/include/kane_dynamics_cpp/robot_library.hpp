@@ -64,6 +64,10 @@ public:
 
   MotorEfforts make_motor_efforts() const;
   /// Efforts of the motors that produce q, v, a: M a + C v + g + friction = tau + A' lambda.
+  /**
+   * Where constraint rows do not bind the motors (`robot().rows_bind_motors`) only their efforts
+   * are set: the arm of a base that takes a velocity.
+   */
   bool motor_efforts(
     const Vector & q, const Vector & v, const Vector & a, const Vector & parameters,
     MotorEfforts & result) const;
