@@ -92,7 +92,7 @@ setup(
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={
-        PACKAGE: ['py.typed', 'deployment/templates/*.in', 'deployment/kane_dynamics_cpp/**'],
+        PACKAGE: ['py.typed', 'deployment/templates/*.in', 'deployment/kane_dynamics_cpp/**', 'mujoco/*.c'],
         f'{PACKAGE}.robot_config.parameters': ['*.yaml', '*.pyi'],
     },
     data_files=shared_files(),
@@ -114,6 +114,7 @@ setup(
         'symbolic': ['sympy'],
         'cones': ['clarabel'],
         'view': ['viser'],
+        'mujoco': ['mujoco'],
         'cuda': CUDA_WHEELS,
         'learn': ['gymnasium'],
         'sweep': ['distributed'],

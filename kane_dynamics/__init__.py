@@ -105,6 +105,7 @@ _LAZY = {
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('compiler.export', 'export_c'),
     'load_robot': ('robot.text', 'load_robot'),
+    'mujoco': ('mujoco', ''),
     'rollout': ('rollouts.rollout', 'rollout'),
 }
 
@@ -183,6 +184,7 @@ __all__ = [
     'mass_matrix',
     'momentum',
     'momentum_matrix',
+    'mujoco',
     'orbital_wrenches',
     'partial_velocities',
     'potential_energy',
@@ -202,7 +204,8 @@ def __getattr__(name: str) -> Any:
         known = exceptions.known_names(__all__, name)
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}; {known}', name=name)
     module, attribute = _LAZY[name]
-    value = getattr(import_module(f'{__name__}.{module}'), attribute)
+    value = import_module(f'{__name__}.{module}')
+    value = getattr(value, attribute) if attribute else value
     return globals().setdefault(name, value)
 
 

@@ -154,12 +154,13 @@ def write_core(plan: Plan, folder: Path, progress: Progress = silent) -> tuple[s
         text = filled(template, values)
         (folder / f'{plan.name}.{suffix}').write_text(text, encoding='utf-8')
     shutil.copy(_CPP / 'include' / _CPP.name / _HEADER, folder)
-    _run([*compiler, '-r', '-nostdlib', '-o', 'kernels.o', *[x.name for x in objects]], folder)
+    parts = [path.name for path in objects]
+    run_command([*compiler, '-r', '-nostdlib', '-o', 'kernels.o', *parts], folder)
     for path in objects:
         path.unlink()
     library = f'lib{plan.name}.so'
     options = ['-O2', '-fPIC', '-shared', f'-Wl,-soname,{library}', '-Wl,-z,noexecstack']
-    _run([*compiler, *options, '-o', library, f'{plan.name}.c', 'kernels.o', '-lm'], folder)
+    run_command([*compiler, *options, '-o', library, f'{plan.name}.c', 'kernels.o', '-lm'], folder)
     return names
 
 
@@ -173,7 +174,8 @@ def c_compiler() -> list[str]:
     return command
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
+def run_command(command: Sequence[str], folder: Path) -> None:
+    """Run a command in a folder; raises InvalidInputError with what it said."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InvalidInputError(f'{shlex.join(command)} failed: {done.stderr.strip()}')

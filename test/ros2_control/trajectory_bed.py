@@ -60,6 +60,12 @@ class Track:
         """Return the largest tracking error [rad or m]."""
         return float(np.abs(self.error).max())
 
+    @property
+    def late(self):
+        """Return the largest distance from the reference of the update before: that is due."""
+        due = self.place[1:] - (self.place + self.error)[:-1]
+        return float(np.abs(due[np.diff(self.times) < 1.5 / RATE]).max())
+
     def jump(self):
         """Return the largest change of each commanded effort between two updates."""
         steps = np.abs(np.diff(self.effort, axis=0))

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact wheels inside MuJoCo: the constraint rows of a robot as a plugin of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kane_dynamics.algorithms.row_elimination import sparse_rows
+from kane_dynamics.compiler.cache import cache_folder
+from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.deployment.core import Plan, c_compiler, run_command, write_core
+from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
+from kane_dynamics.robot.checks import as_positive
+from kane_dynamics.robot.robot import BASE_JOINT, Robot
+
+if TYPE_CHECKING:
+    import mujoco
+
+WEIGHT = 1e4
+"""Of the rows beside the inertia that they move; see `attach`."""
+FIRST = 400
+"""Version of MuJoCo from which islands may be on."""
+INSTANCE = 'wheels'
+"""Name of the plugin's instance, and of its sensor."""
+_SOURCE = Path(__file__).with_name('wheels.c')
+_PLANAR = (('base_x', (1, 0, 0)), ('base_y', (0, 1, 0)), ('base_yaw', (0, 0, 1)))
+
+
+def build_plugin(
+    robot: Robot, constraints: Sequence[Constraint], folder: Path
+) -> tuple[str, Path]:
+    """Write the plugin of rows for the MuJoCo that is installed; return its name and file."""
+    mj = _mujoco()
+    plan = Plan(
+        robot, ConstraintSet.of(robot, constraints), 'rows', (), functions=('constraint_rows',)
+    )
+    if not plan.constraints:
+        raise InvalidInputError('constraints: need at least one, got none')
+    name = f'kane_dynamics.wheels_{plan.fingerprint()[:12]}'
+    library = folder / f'{name}-{mj.__version__}.so'
+    if library.is_file():
+        return name, library
+    folder.mkdir(parents=True, exist_ok=True)
+    write_core(plan, folder)
+    place = Path(mj.__file__).parent
+    shared = next(path.name for path in sorted(place.glob('libmujoco.so*')))
+    options = ['-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden']
+    options += [f'-I{place / "include"}', '-I.', f'-DPLUGIN_NAME="{name}"', '-o', library.name]
+    parts = [str(_SOURCE), 'rows.c', 'kernels.o', f'-L{place}', f'-l:{shared}', '-lm']
+    run_command([*c_compiler(), *options, *parts], folder)
+    return name, library
+
+
+def attach(
+    spec: mujoco.MjSpec,
+    robot: Robot,
+    constraints: Sequence[Constraint],
+    joints: Mapping[str, str] | None = None,
+    weight: float = WEIGHT,
+) -> None:
+    r"""
+    Let a model of MuJoCo keep constraint rows A v = b0, A a = b exactly, contacts and all.
+
+    MuJoCo solves contacts and limits with :math:`M + A^T W A` in place of M and the force
+    :math:`A^T (W (b - (A v - b_0) / h) + \lambda)` beside its own; after each step
+    :math:`v \leftarrow v - M^{-1} A^T (A M^{-1} A^T)^{-1} (A v - b_0)`, and :math:`\lambda` is
+    that of the step. Wheels neither slip nor leave the ground; they meet nothing that is fixed.
+
+    Parameters
+    ----------
+    spec : mujoco.MjSpec
+        A model with the joints of the robot; it is changed. A base that has none gets them: two
+        slides and a hinge of a planar base, a free joint of a floating one. It gets a sensor
+        `wheels`: the multipliers [N or N m], then A v - b0 [m/s or rad/s], one of each row.
+    robot : Robot
+        The robot of the rows.
+    constraints : sequence of Constraint
+        Its rows, as `kd.bases` has them.
+    joints : mapping of str to str, optional
+        Joints of the robot to those of the model, where they have other names.
+    weight : float
+        W of each row beside the inertia that it moves. Results do not depend on it, within what
+        MuJoCo's solver leaves: its `tolerance` is on a cost that grows with it.
+
+    Raises
+    ------
+    InvalidInputError
+        No constraints; MuJoCo before 4.0 with islands; a row that couples two branches.
+    NameNotFoundError
+        A joint that the model lacks.
+    MissingPackageError
+        No mujoco (pip install kane_dynamics[mujoco]), or no C compiler.
+
+    Examples
+    --------
+    >>> import kane_dynamics as kd, mujoco
+    >>> from kane_dynamics.robot.resources import share_directory
+    >>> path = share_directory() / 'robots' / 'nonholonomic.urdf'
+    >>> robot = kd.load_urdf(path, base='planar')
+    >>> names = 'wheel_left_joint', 'wheel_right_joint'
+    >>> wheels = [kd.constraints.differential_drive(robot, *names)]
+    >>> spec = mujoco.MjSpec.from_file(str(path))
+    >>> kd.mujoco.attach(spec, robot, wheels)
+    >>> model = spec.compile()
+    >>> data = mujoco.MjData(model)
+    >>> mujoco.mj_step(model, data, 100)
+
+    """
+    mj = _mujoco()
+    scale = as_positive('weight', weight)
+    _check_version(mj, spec)
+    names = [(joints or {}).get(name, name) for name in _joints(robot)]
+    if names[0] not in (joint.name for joint in spec.joints):
+        _add_base(mj, spec, robot.base)
+    known = {joint.name: joint for joint in spec.joints}
+    for name in names:
+        if name not in known:
+            raise NameNotFoundError('joint of the model', name, known)
+    rows = ConstraintSet.of(robot, constraints)
+    check_branches(robot, rows)
+    plugin, library = build_plugin(robot, rows, cache_folder() / 'mujoco' / robot.name)
+    mj.mj_loadPluginLibrary(str(library))
+    spec.activate_plugin(plugin)
+    given = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
+    instance = spec.add_plugin(**given)
+    instance.config = {'joints': ' '.join(names), 'weight': repr(scale)}
+    body = known[names[0]].parent
+    body.plugin.plugin_name, body.plugin.name, body.plugin.active = plugin, INSTANCE, True
+    sensor = spec.add_sensor(name=INSTANCE, type=mj.mjtSensor.mjSENS_PLUGIN)
+    sensor.plugin.plugin_name, sensor.plugin.name = plugin, INSTANCE
+    sensor.plugin.active = True
+    wheels = [
+        name for name, wheel in zip(names, _joints(robot), strict=True) if wheel in robot.wheels
+    ]
+    _exclude_wheels(spec, [known[name].parent for name in wheels])
+
+
+def _mujoco() -> Any:
+    try:
+        return import_module('mujoco')
+    except ImportError as error:
+        remedy = 'pip install kane_dynamics[mujoco]'
+        raise MissingPackageError('wheels in MuJoCo', 'mujoco', remedy) from error
+
+
+def _check_version(mj: Any, spec: mujoco.MjSpec) -> None:
+    """Check that contacts are solved with the mass matrix of the plugin."""
+    islands = not spec.option.disableflags & mj.mjtDisableBit.mjDSBL_ISLAND
+    if mj.mj_version() < FIRST and islands:
+        raise InvalidInputError(
+            f'MuJoCo {mj.__version__} solves islands with a mass matrix without wheels; need 4.0, '
+            'or spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND'
+        )
+
+
+def check_branches(robot: Robot, constraints: ConstraintSet) -> None:
+    """Check that each row binds joints of one branch: A' A has entries where M has some."""
+    tracer = Tracer(robot, constraints, (), row_plan(constraints))
+    rows = sparse_rows(tracer.state_rows.matrix)
+    for label, row in zip(constraints.labels, rows, strict=True):
+        for k in row:
+            for i in row:
+                if i < k and i not in tracer.mass[k]:
+                    pair = robot.velocity_names[i], robot.velocity_names[k]
+                    raise InvalidInputError(
+                        f'{label} couples {pair[0]!r} and {pair[1]!r}, joints of two branches: '
+                        'the mass matrix of MuJoCo has no entry for them; use <equality> for it'
+                    )
+
+
+def _joints(robot: Robot) -> tuple[str, ...]:
+    """Return the joints of a robot in the order of v: slides and a hinge of a planar base."""
+    base = {'planar': 3, 'floating': 6}.get(robot.base, 0)
+    first = robot.velocity_names[:base] if robot.base == 'planar' else robot.joint_names[:1]
+    others = robot.velocity_names[base:]
+    several = [name for name in others if name not in robot.joint_names]
+    if several:
+        raise InvalidInputError(
+            f'joints of one degree of freedom behind the base are needed, got {several[0]!r}'
+        )
+    return (*first[: bool(base) * 3], *others)
+
+
+def _add_base(mj: Any, spec: mujoco.MjSpec, base: str) -> None:
+    """Let the first body of a model move as the base of the robot."""
+    body = spec.worldbody.first_body()
+    if base == 'floating':
+        body.add_joint(name=BASE_JOINT, type=mj.mjtJoint.mjJNT_FREE)
+    for name, axis in _PLANAR if base == 'planar' else ():
+        turns = mj.mjtJoint.mjJNT_HINGE if axis[2] else mj.mjtJoint.mjJNT_SLIDE
+        body.add_joint(name=name, type=turns, axis=axis)
+
+
+def _exclude_wheels(spec: mujoco.MjSpec, wheels: Iterable[mujoco.MjsBody]) -> None:
+    """Let wheels meet nothing that is fixed in the world: their rows carry and hold them."""
+    for body in wheels:
+        spec.add_exclude(bodyname1='world', bodyname2=body.name)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wheels that roll inside MuJoCo: against our own dynamics, statics and the laws of contact."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
+from support.base_urdf import BASES
+from support.mechanisms import four_bar_loop
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+
+mujoco = pytest.importorskip('mujoco', reason='pip install mujoco')
+plugin = pytest.importorskip('kane_dynamics.mujoco.plugin')
+ROWS = 3
+WHEELS = 'wheel_left_joint', 'wheel_right_joint'
+STIFFNESS = np.array([40.0, 60.0, 40.0, 10.0, 5.0])
+DAMPING = np.array([2.0, 4.0, 3.0, 0.5, 0.5])
+TORQUE = np.array([0.0, 0.0, 0.0, 1.0, 1.6, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.fixture(scope='module')
+def path(robots):
+    """Return the URDF of the shipped robot."""
+    return robots / 'nonholonomic.urdf'
+
+
+@pytest.fixture(scope='module')
+def rolling(path):
+    """Return the shipped robot without friction, and its wheels."""
+    robot = kd.load_urdf(path, base='planar')
+    return robot, [kd.constraints.differential_drive(robot, *WHEELS)]
+
+
+def with_springs(path, integrator='implicitfast', step=0.002):
+    """Return the shipped robot in MuJoCo, its arm on springs and dampers; no wheels yet."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f'mjINT_{integrator.upper()}')
+    spec.option.timestep = step
+    for joint in spec.joints:
+        spring = int(joint.name[4]) - 1 if joint.name.startswith('arm') else None
+        joint.limited, joint.frictionloss, joint.springref = False, 0.0, 0.0
+        for name, values in (('stiffness', STIFFNESS), ('damping', DAMPING)):
+            value = 0.0 if spring is None else values[spring]
+            several = np.ndim(getattr(joint, name))  # a polynomial from MuJoCo 4.0 on
+            setattr(joint, name, [value, 0.0, 0.0] if several else value)
+    return spec
+
+
+def pushed(model, seconds, torque=TORQUE):
+    """Return the state of a model after some time under constant efforts."""
+    data = mujoco.MjData(model)
+    data.qfrc_applied[:] = torque
+    mujoco.mj_step(model, data, round(seconds / model.opt.timestep))
+    return data
+
+
+@pytest.fixture(scope='module')
+def truth(rolling):
+    """Return q and v of the robot on springs after two seconds, by our own dynamics."""
+    robot, wheels = rolling
+    engine = kd.compile(robot, wheels)
+
+    def rate(_, state):
+        q, v = np.split(state, 2)
+        effort = TORQUE + kd.friction_force(robot, v)
+        effort[5:] -= STIFFNESS * q[5:] + DAMPING * v[5:]
+        return np.concatenate([v, engine.forward_dynamics(q, v, effort).acceleration])
+
+    options = {'method': 'DOP853', 'rtol': 1e-11, 'atol': 1e-12}
+    return np.split(solve_ivp(rate, (0.0, 2.0), np.zeros(20), **options).y[:, -1], 2)
+
+
+def slip(rolling, data):
+    """Return the largest A v - b0 of a state."""
+    rows = kd.dynamics(*rolling).constraint_rows(data.qpos, data.qvel)
+    return np.abs(rows.matrix @ data.qvel - rows.velocity).max()
+
+
+def errors(path, rolling, truth, integrator, steps, weight=plugin.WEIGHT):
+    """Return the largest error of the base at some step sizes; wheels must roll."""
+    found = []
+    for step in steps:
+        spec = with_springs(path, integrator, step)
+        kd.mujoco.attach(spec, *rolling, weight=weight)
+        data = pushed(spec.compile(), 2.0)
+        assert slip(rolling, data) < 1e-14
+        found.append(np.abs(data.qpos - truth[0])[:3].max())
+    return found
+
+
+def test_runge_kutta_agrees_with_our_own_dynamics(path, rolling, truth):
+    fine, coarse = errors(path, rolling, truth, 'rk4', (0.001, 0.002))
+    assert coarse < 1e-7  # seven digits of a metre
+    assert fine < 0.5 * coarse
+
+
+@pytest.mark.parametrize('integrator', ['implicitfast', 'euler', 'implicit'])
+def test_other_integrators_are_of_first_order(path, rolling, truth, integrator):
+    coarse, fine = errors(path, rolling, truth, integrator, (0.002, 0.001))
+    assert_allclose(coarse / fine, 2.0, rtol=0.05)
+    assert coarse < 2e-3  # of a way of a metre
+
+
+def test_results_do_not_depend_on_the_weight(path, rolling, truth):
+    for weight in (1e1, 1e2, 1e4):
+        spec = with_springs(path)
+        kd.mujoco.attach(spec, *rolling, weight=weight)
+        data = pushed(spec.compile(), 2.0)
+        own = with_springs(path)
+        kd.mujoco.attach(own, *rolling)
+        assert_allclose(data.qpos, pushed(own.compile(), 2.0).qpos, rtol=2e-5, atol=1e-7)
+
+
+def test_the_sensor_tells_multipliers_and_slip(path, rolling):
+    spec = with_springs(path)
+    kd.mujoco.attach(spec, *rolling)
+    model = spec.compile()
+    data = pushed(model, 1.0)
+    mujoco.mj_forward(model, data)
+    effort = TORQUE.copy() + kd.friction_force(rolling[0], data.qvel)
+    effort[5:] -= STIFFNESS * data.qpos[5:] + DAMPING * data.qvel[5:]
+    motion = kd.dynamics(*rolling).forward_dynamics(data.qpos, data.qvel, effort)
+    found = data.sensor(plugin.INSTANCE).data
+    # of the implicit step, an h later: first order
+    assert_allclose(found[:ROWS], motion.multipliers, atol=2e-2 * np.abs(motion.multipliers).max())
+    assert_allclose(found[ROWS:], 0.0, atol=1e-15)
+
+
+def against_a_wall(path, rolling, place, torque, integrator='implicitfast'):
+    """Return the force on a wall [N] and the state, after some seconds."""
+    spec = with_springs(path, integrator)
+    box = mujoco.mjtGeom.mjGEOM_BOX
+    spec.worldbody.add_geom(name='wall', type=box, size=[0.1, 1.0, 0.3], pos=place)
+    kd.mujoco.attach(spec, *rolling)
+    model = spec.compile()
+    data = pushed(model, 20.0, torque)
+    force = np.zeros(3)
+    for k, contact in enumerate(data.contact):
+        wrench = np.zeros(6)
+        mujoco.mj_contactForce(model, data, k, wrench)
+        force += contact.frame.reshape(3, 3).T @ wrench[:3]
+    return np.abs(force), data
+
+
+@pytest.mark.parametrize('integrator', ['implicitfast', 'rk4'])
+def test_wheels_push_a_wall_with_their_torque(path, rolling, integrator):
+    torque = np.zeros(10)
+    torque[3:5] = 6.0
+    force, data = against_a_wall(path, rolling, (0.75, 0.0, 0.3), torque, integrator)
+    assert_allclose(force[0], 2.0 * 6.0 / 0.1, rtol=1e-3)
+    assert slip(rolling, data) < 1e-14
+
+
+def test_limits_hold_in_the_metric_of_the_wheels(path, rolling):
+    """Random efforts throw the arm against its limits: without islands' haste nothing breaks."""
+    spec = with_springs(path)
+    for joint in spec.joints:
+        joint.limited = joint.name.startswith('arm')
+    kd.mujoco.attach(spec, *rolling)
+    model = spec.compile()
+    data, random = mujoco.MjData(model), np.random.default_rng(3)
+    for _ in range(100):
+        data.qfrc_applied[3:] = random.normal(0.0, 0.3 * rolling[0].effort_limit[3:])
+        mujoco.mj_step(model, data, 50)
+        limits = model.jnt_range[5:]
+        assert (data.qpos[5:] > limits[:, 0] - 0.1).all()
+        assert (data.qpos[5:] < limits[:, 1] + 0.1).all()
+        assert slip(rolling, data) < 1e-12 * (1.0 + np.abs(data.qvel).max())
+
+
+@pytest.mark.parametrize('kind', ['mecanum', 'skid_steer', 'ackermann', 'swerve'])
+def test_bases_of_all_kinds_roll(kind, tmp_path):
+    robot, base, (file, settings) = base_of(kind, tmp_path)
+    spec = mujoco.MjSpec.from_file(str(file))
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    kd.mujoco.attach(spec, robot, base)
+    model = spec.compile()
+    effort = np.zeros(robot.nv)
+    effort[[robot.velocity_index(name) for name in robot.joint_names if 'wheel' in name]] = 1.0
+    effort[robot.velocity_index('fl_wheel')] = 1.3
+    effort[robot.velocity_index('lift_joint')] = 2.0 * 9.81
+    data = pushed(model, 1.0, effort)
+    assert slip((robot, base), data) < 1e-13
+    assert np.abs(data.qvel[:3]).max() > 0.05
+
+    engine = kd.dynamics(robot, base)
+
+    def rate(_, state):
+        q, v = np.split(state, 2)
+        return np.concatenate([v, engine.forward_dynamics(q, v, effort).acceleration])
+
+    options = {'rtol': 1e-9, 'atol': 1e-10}
+    end = solve_ivp(rate, (0.0, 1.0), np.zeros(2 * robot.nv), **options).y[: robot.nv, -1]
+    assert_allclose(data.qpos, end, atol=1e-6)
+
+
+def base_of(kind, folder):
+    """Return a robot on a kind of base, its rows, and its file with the parameters."""
+    from kane_dynamics.robot_config.robot_source import model_of_file
+
+    text, settings, *_ = BASES[kind]
+    file = folder / f'{kind}.urdf'
+    file.write_text(text, encoding='utf-8')
+    lines = [f'    {name}: {value}' for name, value in settings.items()]
+    head = ['/**:', '  ros__parameters:', f'    urdf_file: {file}', f'    base_type: {kind}']
+    preset = folder / f'{kind}.yaml'
+    preset.write_text('\n'.join([*head, *lines]), encoding='utf-8')
+    model = model_of_file(preset)
+    return model.robot, model.constraints, (file, settings)
+
+
+def test_copies_resets_and_threads_have_states_of_their_own(path, rolling):
+    spec = with_springs(path)
+    kd.mujoco.attach(spec, *rolling)
+    model = spec.compile()
+    data = pushed(model, 0.5)
+    other = mujoco.MjData(model)
+    mujoco.mj_copyData(other, model, data)
+    mujoco.mj_step(model, data, 100)
+    mujoco.mj_step(model, other, 100)
+    assert_array_equal(other.qpos, data.qpos)
+    mujoco.mj_resetData(model, other)
+    other.qfrc_applied[:] = TORQUE
+    mujoco.mj_step(model, other, 350)
+    assert_array_equal(other.qpos, data.qpos)
+
+    rollout = pytest.importorskip('mujoco.rollout')
+    kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    start = np.empty(mujoco.mj_stateSize(model, kind))
+    mujoco.mj_getState(model, other, start, kind)
+    states = np.tile(start, (4, 1))
+    several = [mujoco.MjData(model) for _ in range(2)]
+    ends, _ = rollout.rollout(model, several, states, nstep=50)
+    alone, _ = rollout.rollout(model, several[:1], states[:1], nstep=50)
+    for end in ends:
+        assert_array_equal(end, alone[0])
+
+
+def test_what_cannot_be_is_refused(path, rolling):
+    robot, wheels = rolling
+    with pytest.raises(InvalidInputError, match='need at least one'):
+        kd.mujoco.attach(with_springs(path), robot, [])
+    with pytest.raises(NameNotFoundError, match='elbow'):
+        kd.mujoco.attach(with_springs(path), robot, wheels, joints={'arm_1_joint': 'elbow'})
+    for weight in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(InvalidInputError, match='weight'):
+            kd.mujoco.attach(with_springs(path), robot, wheels, weight=weight)
+    spec = with_springs(path)
+    spec.option.noslip_iterations = 3
+    kd.mujoco.attach(spec, robot, wheels)
+    with pytest.raises(ValueError, match='noslip_iterations must be 0'):
+        spec.compile()
+
+
+def test_rows_that_couple_two_branches_are_refused():
+    robot, rows, _, _ = four_bar_loop()
+    with pytest.raises(InvalidInputError, match='two branches'):
+        plugin.check_branches(robot, kd.constraints.ConstraintSet.of(robot, rows))
