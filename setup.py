@@ -92,7 +92,12 @@ setup(
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={
-        PACKAGE: ['py.typed', 'deployment/templates/*.in', 'deployment/kane_dynamics_cpp/**', 'mujoco/*.c'],
+        PACKAGE: [
+            'py.typed',
+            'deployment/templates/*.in',
+            'deployment/kane_dynamics_cpp/**',
+            'mujoco/*.c',
+        ],
         f'{PACKAGE}.robot_config.parameters': ['*.yaml', '*.pyi'],
     },
     data_files=shared_files(),

@@ -91,10 +91,8 @@ def swerve_base() -> kd.bases.WheeledBase:
     fork = kd.Inertia(0.5, [0.0, 0.0, 0.0], np.diag([0.001, 0.001, 0.002]))
     rim = kd.Inertia(0.8, [0.0, 0.0, 0.0], np.diag([0.003, 0.005, 0.003]))
     bodies = [kd.Body('hull', '', kd.Joint('base', kd.Planar()), inertia=hull)]
-    steered = {}
     for k, (x, y) in enumerate(((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2))):
         steer, wheel = kd.Revolute((0.0, 0.0, 1.0)), kd.Revolute((0.0, 1.0, 0.0))
-        steered[f'steer_{k}'] = f'wheel_{k}'
         place, side = _at(x, y, 0.06), _at(0.0, 0.025, 0.0)
         bodies += [
             kd.Body(f'fork_{k}', 'hull', kd.Joint(f'steer_{k}', steer), place, fork),
@@ -102,8 +100,31 @@ def swerve_base() -> kd.bases.WheeledBase:
         ]
     links = list(kd.serial_chain(6).bodies)
     links[0] = replace(links[0], parent='hull', placement=_at(0.1, 0.0, 0.3))
-    robot = kd.Robot('swerve_arm', [*bodies, *links])
-    return kd.bases.swerve(robot, steered, radius=0.06)
+    return on_steered_wheels(kd.Robot('swerve_arm', [*bodies, *links]))
+
+
+def on_steered_wheels(robot: kd.Robot) -> kd.bases.WheeledBase:
+    """Return the base of a robot with the joints of `swerve_base`."""
+    return kd.bases.swerve(robot, {f'steer_{k}': f'wheel_{k}' for k in range(4)}, radius=0.06)
+
+
+def mecanum_base() -> kd.bases.WheeledBase:
+    """Return a base on four mecanum wheels, as it is sold for arms; 7 speeds."""
+    hull = kd.Inertia(150.0, [0.02, 0.0, 0.2], np.diag([5.0, 9.0, 12.0]))
+    rim = kd.Inertia(2.0, [0.0, 0.0, 0.0], np.diag([0.01, 0.012, 0.01]))
+    bodies = [kd.Body('hull', '', kd.Joint('base', kd.Planar()), inertia=hull)]
+    corners = (0.32, 0.28), (0.32, -0.28), (-0.32, 0.28), (-0.32, -0.28)
+    names = [f'wheel_{k}' for k in range(4)]
+    for name, place in zip(names, corners, strict=True):
+        joint = kd.Joint(name, kd.Revolute((0.0, 1.0, 0.0)))
+        bodies.append(kd.Body(f'{name}_rim', 'hull', joint, _at(*place, 0.0759), rim))
+    return on_mecanum_wheels(kd.Robot('mecanum', bodies))
+
+
+def on_mecanum_wheels(robot: kd.Robot) -> kd.bases.WheeledBase:
+    """Return the base of a robot with the joints of `mecanum_base`."""
+    angles = (-np.pi / 4, np.pi / 4, np.pi / 4, -np.pi / 4)
+    return kd.bases.mecanum(robot, [f'wheel_{k}' for k in range(4)], angles, radius=0.0759)
 
 
 def in_a_curve(base: kd.bases.WheeledBase) -> Case:

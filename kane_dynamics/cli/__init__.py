@@ -65,8 +65,10 @@ COMMANDS = {
         compilation.cache,
     ),
     'build': Command(
-        'write the dynamics of a robot as a C library; or the ROS 2 package that loads them',
-        'robot? --urdf --root-joint --output --name --functions --frames --payloads --cpu --cpp',
+        'write the dynamics of a robot as a C library or for MuJoCo; or the ROS 2 package that '
+        'loads such libraries',
+        'robot? --urdf --root-joint --output --name --functions --frames --payloads --cpu --cpp '
+        '--mujoco',
         compilation.build,
     ),
     'equations': Command(

@@ -15,8 +15,9 @@ from kane_dynamics.cli.printing import compiled, console, writable_folder
 from kane_dynamics.compiler.cache import cache_folder, cached_files, remove_files
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
-from kane_dynamics.deployment import core
+from kane_dynamics.deployment import controllers, core
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.mujoco import attach, spec_of_urdf
 
 _DAY = 86400.0  # [s]
 _SHOWN = 12  # digits of a file's name
@@ -96,13 +97,28 @@ def build(options: argparse.Namespace) -> int:
     if options.cpp == (options.robot is not None):
         raise InvalidInputError('need either ROBOT, or --cpp for the package that loads any robot')
     if options.cpp:
-        folder = core.write_cpp_package(writable_folder(options.output or Path()))
+        folder = controllers.write_cpp_package(writable_folder(options.output or Path()))
+    elif options.mujoco:
+        folder = _build_mujoco(options)
     else:
         folder = _build_library(options)
     for path in sorted(folder.rglob('*')):
         if path.is_file():
             console.print(f'  {escape(str(path))}', soft_wrap=True)
     return 0
+
+
+def _build_mujoco(options: argparse.Namespace) -> Path:
+    """Write a model of MuJoCo and the plugin of its wheels."""
+    model = read_robot(options).model
+    name = options.name or core.identifier(model.robot.name)
+    folder = writable_folder(options.output or Path(f'{name}_mujoco'))
+    spec = spec_of_urdf(model.text, model.robot, model.motors)
+    spec.modelname = name
+    attach(spec, model.robot, model.constraints, folder=folder)
+    spec.compile()
+    (folder / f'{name}.xml').write_text(spec.to_xml(), encoding='utf-8')
+    return folder
 
 
 def _build_library(options: argparse.Namespace) -> Path:
@@ -126,9 +142,9 @@ def _build_library(options: argparse.Namespace) -> Path:
             plan, folder, lambda what, done, total: status.update(f'{what} ({done}/{total})')
         )
     console.print(f"robot '{escape(model.robot.name)}': {', '.join(names)}", soft_wrap=True)
-    problem = core.controller_problem(plan, names)
+    problem = controllers.controller_problem(plan, names)
     if problem:
         console.print(f'[yellow]no controller:[/yellow] {escape(problem)}', soft_wrap=True)
     else:
-        core.write_controllers(plan, folder)
+        controllers.write_controllers(plan, folder)
     return folder

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from kane_dynamics.algorithms.row_elimination import sparse_rows
@@ -36,7 +37,7 @@ def build_plugin(
     robot: Robot, constraints: Sequence[Constraint], folder: Path
 ) -> tuple[str, Path]:
     """Write the plugin of rows for the MuJoCo that is installed; return its name and file."""
-    mj = _mujoco()
+    mj = mujoco_module()
     plan = Plan(
         robot, ConstraintSet.of(robot, constraints), 'rows', (), functions=('constraint_rows',)
     )
@@ -47,13 +48,15 @@ def build_plugin(
     if library.is_file():
         return name, library
     folder.mkdir(parents=True, exist_ok=True)
-    write_core(plan, folder)
     place = Path(mj.__file__).parent
     shared = next(path.name for path in sorted(place.glob('libmujoco.so*')))
     options = ['-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden']
     options += [f'-I{place / "include"}', '-I.', f'-DPLUGIN_NAME="{name}"', '-o', library.name]
     parts = [str(_SOURCE), 'rows.c', 'kernels.o', f'-L{place}', f'-l:{shared}', '-lm']
-    run_command([*c_compiler(), *options, *parts], folder)
+    with TemporaryDirectory(dir=folder) as made:  # another process may do the same
+        write_core(plan, Path(made))
+        run_command([*c_compiler(), *options, *parts], Path(made))
+        (Path(made) / library.name).replace(library)
     return name, library
 
 
@@ -63,7 +66,8 @@ def attach(
     constraints: Sequence[Constraint],
     joints: Mapping[str, str] | None = None,
     weight: float = WEIGHT,
-) -> None:
+    folder: Path | None = None,
+) -> Path:
     r"""
     Let a model of MuJoCo keep constraint rows A v = b0, A a = b exactly, contacts and all.
 
@@ -87,6 +91,14 @@ def attach(
     weight : float
         W of each row beside the inertia that it moves. Results do not depend on it, within what
         MuJoCo's solver leaves: its `tolerance` is on a cost that grows with it.
+    folder : Path, optional
+        Where the plugin is built; the cache where left out.
+
+    Returns
+    -------
+    Path
+        The plugin, which is loaded in this process. It needs libmujoco alone: any program that
+        loads the model loads it before.
 
     Raises
     ------
@@ -106,13 +118,13 @@ def attach(
     >>> names = 'wheel_left_joint', 'wheel_right_joint'
     >>> wheels = [kd.constraints.differential_drive(robot, *names)]
     >>> spec = mujoco.MjSpec.from_file(str(path))
-    >>> kd.mujoco.attach(spec, robot, wheels)
+    >>> library = kd.mujoco.attach(spec, robot, wheels)
     >>> model = spec.compile()
     >>> data = mujoco.MjData(model)
     >>> mujoco.mj_step(model, data, 100)
 
     """
-    mj = _mujoco()
+    mj = mujoco_module()
     scale = as_positive('weight', weight)
     _check_version(mj, spec)
     names = [(joints or {}).get(name, name) for name in _joints(robot)]
@@ -124,11 +136,11 @@ def attach(
             raise NameNotFoundError('joint of the model', name, known)
     rows = ConstraintSet.of(robot, constraints)
     check_branches(robot, rows)
-    plugin, library = build_plugin(robot, rows, cache_folder() / 'mujoco' / robot.name)
+    plugin, library = build_plugin(robot, rows, folder or cache_folder() / 'mujoco' / robot.name)
     mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
-    given = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
-    instance = spec.add_plugin(**given)
+    choices = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
+    instance = spec.add_plugin(**choices)
     instance.config = {'joints': ' '.join(names), 'weight': repr(scale)}
     body = known[names[0]].parent
     body.plugin.plugin_name, body.plugin.name, body.plugin.active = plugin, INSTANCE, True
@@ -139,9 +151,11 @@ def attach(
         name for name, wheel in zip(names, _joints(robot), strict=True) if wheel in robot.wheels
     ]
     _exclude_wheels(spec, [known[name].parent for name in wheels])
+    return library
 
 
-def _mujoco() -> Any:
+def mujoco_module() -> Any:
+    """Return the module mujoco; raises MissingPackageError without it."""
     try:
         return import_module('mujoco')
     except ImportError as error:

@@ -64,12 +64,10 @@ class MujocoTwin:
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         if wheels or skid:
             add_geom(spec.worldbody, 'ground', mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
-        bodies = {'': spec.worldbody}
+        bodies = add_bodies(spec, robot)
         for body in robot.bodies:
-            made = add_body(bodies[body.parent], body)
-            bodies[body.name] = made
             if body.joint.name in wheels:
-                _add_wheel(spec, made, robot.wheels[body.joint.name])
+                _add_wheel(spec, bodies[body.name], robot.wheels[body.joint.name])
         if skid:
             _add_skid(spec, bodies[robot.bodies[0].name])
         driven = [name for name in robot.velocity_names if not name.startswith('base')]
@@ -155,6 +153,14 @@ class MujocoTwin:
 
     def _names(self, function: Any) -> dict[str, Any]:
         return {'f': function, 'm': self.model, 'd': self.data}
+
+
+def add_bodies(spec: Any, robot: kd.Robot) -> dict[str, Any]:
+    """Add the bodies of ours; return them by name."""
+    bodies = {'': spec.worldbody}
+    for body in robot.bodies:
+        bodies[body.name] = add_body(bodies[body.parent], body)
+    return bodies
 
 
 def add_body(parent: Any, body: kd.Body, free: bool = False) -> Any:

@@ -17,15 +17,13 @@ import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.analysis.momentum_observer import MomentumObserver
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.deployment.core import (
+from kane_dynamics.deployment.controllers import (
     NEEDED,
-    Plan,
     controller_problem,
-    reference_speeds,
     write_controllers,
-    write_core,
     write_cpp_package,
 )
+from kane_dynamics.deployment.core import Plan, reference_speeds, write_core
 from kane_dynamics.robot_config.robot_source import model_of_file
 
 STRICT = ['-std=c++17', '-Wall', '-Wextra', '-Werror', '-pedantic']

@@ -60,18 +60,18 @@ def robot_row(name, folder, count, seed, pace):
         places = [goals.draw() for _ in range(count)]
         results = [bed.move(place, DIRECT) for place in places]
         errors = 1e3 * np.array([track.worst for _, _, track in results])
-        late = 1e3 * np.array([track.late for _, _, track in results])
+        aligned = 1e3 * np.array([track.aligned for _, _, track in results])
         succeeded = sum(ok for ok, *_ in results)
         failed = {text for ok, text, _ in results if not ok}
         print(f'{name}: {failed or "all succeeded"}', file=sys.stderr)
         row = f'{count} | {succeeded} | {errors.max():.2f} | {np.median(errors):.2f}'
-        row += f' | {late.max():.2f} | {np.median(late):.2f}'
+        row += f' | {aligned.max():.2f} | {np.median(aligned):.2f}'
         print(f'| {name} | {row} |', flush=True)
     finally:
         bed.close()
 
 
 if __name__ == '__main__':
-    # robot, goals, succeeded, largest and median tracking error [mrad or mm]: of the reference
-    # that the trajectory controller has just written, and of the one before, which is due
+    # robot, goals, succeeded, largest and median tracking error [mrad or mm] as the trajectory
+    # controller tells it, and where its clock, a topic here, may be a period off
     main(__doc__, robot_row, lambda: os.environ.update(sourced(built())))

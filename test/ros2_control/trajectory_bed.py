@@ -61,10 +61,12 @@ class Track:
         return float(np.abs(self.error).max())
 
     @property
-    def late(self):
-        """Return the largest distance from the reference of the update before: that is due."""
-        due = self.place[1:] - (self.place + self.error)[:-1]
-        return float(np.abs(due[np.diff(self.times) < 1.5 / RATE]).max())
+    def aligned(self):
+        """Return the tracking error where the clock of the controller is a period off at most."""
+        wanted, near = self.place + self.error, np.diff(self.times) < 1.5 / RATE
+        pairs = (self.place[1:], wanted[:-1]), (self.place[:-1], wanted[1:])
+        shifted = [np.abs(x - y)[near].max() for x, y in pairs]
+        return float(min(self.worst, *shifted))
 
     def jump(self):
         """Return the largest change of each commanded effort between two updates."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from ros_bench import ROOT
 
-from kane_dynamics.deployment.core import write_cpp_package
+from kane_dynamics.deployment.controllers import write_cpp_package
 
 HERE = Path(__file__).resolve().parent
 WORKSPACE = ROOT / 'build' / 'ros2_control'
