@@ -95,6 +95,52 @@ QUIET, LINES = 10.0, 5
 """Refusals in the log: each reason once in this time [s], and no more than so many lines."""
 PATIENCE = 0.2
 """Time [s] in which most trajectories are filled; the callbacks of the node wait so long."""
+STATE_WAIT = 1.0
+"""Time [s] that a trajectory waits for a measured state before it is refused."""
+
+
+class TrajectoryRequest:
+    """A trajectory that waits for a measured state, then for its efforts."""
+
+    def __init__(self, begin: Callable[[], Preparation], problem: Callable[[], str]) -> None:
+        self._begin, self._problem = begin, problem  # why there is no state now; raises: for ever
+        self._preparation: Preparation | None = None
+        self._error: KaneDynamicsError | None = None
+        self._seen, self._stopped = monotonic(), False
+
+    def done(self) -> bool:
+        """Go on as far as the state allows; return whether there is a result, or an error."""
+        try:
+            return self._error is not None or self._go_on()
+        except KaneDynamicsError as error:
+            self._error = error
+        return True
+
+    def _go_on(self) -> bool:
+        at_work = self._preparation is not None and not self._preparation.done()
+        if at_work or self._stopped:
+            self._seen = monotonic()
+            return not at_work
+        if problem := self._problem():
+            if monotonic() - self._seen > STATE_WAIT:
+                raise InvalidInputError(problem)
+            return False
+        self._seen = monotonic()
+        if self._preparation is None:
+            self._preparation = self._begin()
+        return self._preparation.done()
+
+    def stop(self) -> None:
+        """Say that nobody wants the result any more."""
+        self._stopped = True
+        if self._preparation is not None:
+            self._preparation.stop()
+
+    def filled(self, time: int) -> Filled:
+        """Wait for the efforts, and write them; raises what kept them from being found."""
+        if self._error is not None or self._preparation is None:
+            raise self._error or InvalidInputError('the trajectory waits for a measured state')
+        return self._preparation.filled(time)
 
 
 class TrajectoryFilter:
@@ -131,7 +177,7 @@ class TrajectoryFilter:
         shift = (stamp - time) * 1e-9 if stamp else 0.0
         if shift + joints.times[-1] < 0.0:
             raise RejectedInput(
-                'stale', f'the trajectory ended {-shift - joints.times[-1]:.3f} s ago'
+                'ended', f'the trajectory ended {-shift - joints.times[-1]:.3f} s ago'
             )
         plan = None
         if state.odom is not None:

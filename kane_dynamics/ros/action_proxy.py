@@ -2,23 +2,23 @@
 """
 Goals of FollowJointTrajectory on their way to a controller and back; nothing here needs rclpy.
 
-A goal is accepted when the controller has accepted the filled one. One that takes long to fill is
-accepted before, and executes: its feedback says that all stands, a cancel is answered at once, and
-where it cannot go on in the end it is aborted. Feedback, the result with its status and code, and
-cancels are passed on. When another goal preempts one, the controller aborts the old one, and that
-is passed on like any other end.
+Every goal is accepted, since a client that is rejected never hears why: one that cannot go on is
+aborted with a code and the reason. While a goal waits for a measured state or its efforts its
+feedback says that all stands, and a cancel is answered at once. Feedback, the result with its
+status and code, and cancels are passed on. When another goal preempts one, the controller aborts
+the old one, and that is passed on like any other end.
 """
 
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kane_dynamics.control.trajectory_filter import Filled, Preparation
-from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.control.trajectory_filter import Filled, TrajectoryRequest
+from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
 
 SUCCEEDED, CANCELED = 4, 5
 """Of action_msgs/GoalStatus."""
-INVALID_GOAL = -1
+INVALID_GOAL, INVALID_JOINTS, OLD_HEADER_TIMESTAMP = -1, -2, -3
 """Of control_msgs/action/FollowJointTrajectory."""
 MOST = 2
 """Trajectories being filled at a time, given up ones included: retiming cannot be stopped."""
@@ -29,11 +29,17 @@ SILENCE = 2.0
 """Time without feedback after which a controller that gave some is gone [s]: DDS takes 20."""
 
 
+def error_code(error: KaneDynamicsError) -> int:
+    """Return the code of the action for what keeps a goal from going on."""
+    if isinstance(error, NameNotFoundError):
+        return INVALID_JOINTS
+    return OLD_HEADER_TIMESTAMP if getattr(error, 'kind', '') == 'ended' else INVALID_GOAL
+
+
 class Responses(NamedTuple):
     """Answers of rclpy to requests: members of GoalResponse and CancelResponse."""
 
     accept: Any
-    reject: Any
     accept_cancel: Any
     reject_cancel: Any
 
@@ -41,17 +47,18 @@ class Responses(NamedTuple):
 class Link:
     """A goal of ours and the one that the controller has for it."""
 
-    def __init__(self, preparation: Preparation, ready: Any, done: Any) -> None:
-        self.preparation, self.ready, self.done = preparation, ready, done
+    def __init__(self, ready: Any, done: Any) -> None:
+        self.ready, self.done = ready, done
+        self.trajectory: TrajectoryRequest | None = None
         self.filled: Filled | None = None
         self.target: Any = None
         self.source: Any = None
-        self.heard = float('inf')
+        self.heard, self.cancelled = float('inf'), False
 
     def on_feedback(self, message: Any) -> None:
         """Pass feedback on; points are counted as the sender did, where they are."""
         self.heard = time.monotonic()
-        if self.source is None or self.filled is None:
+        if self.filled is None:
             return
         feedback = message.feedback
         if hasattr(feedback, 'index'):  # control_msgs from 6.3.0 on
@@ -60,8 +67,8 @@ class Link:
 
     def go_on(self, reason: str) -> None:
         """End the wait for efforts; `reason` says why the goal cannot go on, '' if it can."""
-        if reason:
-            self.preparation.stop()
+        if reason and self.trajectory is not None:
+            self.trajectory.stop()
         if not self.ready.done():
             self.ready.set_result(reason)
 
@@ -76,8 +83,8 @@ class ActionProxy:
 
     def __init__(
         self,
-        begin: Callable[[Any], Preparation],
-        end: Callable[[Any, Preparation], Filled],
+        begin: Callable[[Any], TrajectoryRequest],
+        end: Callable[[Any, TrajectoryRequest], Filled],
         client: Any,
         responses: Responses,
         new_future: Callable[[], Any],
@@ -89,49 +96,65 @@ class ActionProxy:
         self._client, self._responses = client, responses
         self._new_future, self._new_result, self._tell = new_future, new_result, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
-        self._working: list[Preparation] = []
+        self._working: list[TrajectoryRequest] = []
         self._asked: list[tuple[float, Any]] = []  # until when, and what waits for the answer
 
     @property
     def running(self) -> int:
-        """Return how many goals the controller has."""
+        """Return how many goals have not ended."""
         return len(self._links)
 
-    async def on_goal(self, request: Any) -> Any:
-        """Fill a goal and offer it to the controller; answer as that does."""
-        if not self._client.server_is_ready():
-            self._tell('goal refused: the action of the controller is not there')
-            return self._responses.reject
-        self._working = [one for one in self._working if not one.done()]
-        if len(self._working) >= MOST:
-            self._tell(f'goal refused: {MOST} trajectories are being filled already; wait')
-            return self._responses.reject
-        try:
-            link = Link(self._begin(request), self._new_future(), self._new_future())
-            if link.preparation.done():
-                link.filled = self._end(request, link.preparation)
-        except KaneDynamicsError:  # told by the filler
-            return self._responses.reject
-        if link.filled is None:
-            self._working.append(link.preparation)
-            self.give_up('preempted by a new goal')
-        elif not await self._sent(request, link):
-            return self._responses.reject
-        self._links[id(request)] = link
+    def on_goal(self, request: Any) -> Any:
+        """Accept a goal."""
+        self._links[id(request)] = Link(self._new_future(), self._new_future())
         return self._responses.accept
 
-    async def _sent(self, request: Any, link: Link) -> bool:
-        """Offer a filled goal to the controller; return whether that takes it in time."""
-        offered = self._client.send_goal_async(request, feedback_callback=link.on_feedback)
+    async def execute(self, goal: Any) -> Any:
+        """Fill a goal, offer it to the controller and wait for its end; return its result."""
+        link = self._links[id(goal.request)]
+        link.source = goal
+        try:
+            await self._filled(goal, link)
+            await self._sent(goal, link)
+            return await self._followed(goal, link)
+        except KaneDynamicsError as error:
+            return self._given_up(goal, error)
+        finally:
+            del self._links[id(goal.request)]
+
+    async def _filled(self, goal: Any, link: Link) -> None:
+        """Fill a goal; raises KaneDynamicsError where it cannot be."""
+        if not self._client.server_is_ready():
+            raise self._refusal('the action of the controller is not there')
+        self._working = [one for one in self._working if not one.done()]
+        if len(self._working) >= MOST:
+            raise self._refusal(f'{MOST} trajectories are being filled already; wait')
+        trajectory = self._begin(goal.request)
+        if trajectory.done():
+            link.filled = self._end(goal.request, trajectory)
+            link.go_on('')
+        self.give_up('preempted by a new goal')
+        link.trajectory = trajectory
+        if link.filled is None:
+            self._working.append(trajectory)
+        if reason := await link.ready:
+            raise InvalidInputError(reason)
+        if link.filled is None:
+            link.filled = self._end(goal.request, trajectory)
+
+    async def _sent(self, goal: Any, link: Link) -> None:
+        """Offer a filled goal to the controller; raises InvalidInputError if it takes it not."""
+        offered = self._client.send_goal_async(goal.request, feedback_callback=link.on_feedback)
         answer = self._new_future()
         self._asked.append((time.monotonic() + ANSWER, answer))
         offered.add_done_callback(lambda future: self._answered(future.result(), answer))
         link.target = await answer
         if link.target is None:
-            self._tell(f'goal refused: the controller has not answered for {ANSWER:g} s')
-        elif not link.target.accepted:
-            self._tell('goal refused by the controller')
-        return link.target is not None and bool(link.target.accepted)
+            raise self._refusal(f'the controller has not answered for {ANSWER:g} s')
+        if not link.target.accepted:
+            raise self._refusal('refused by the controller')
+        if link.cancelled:  # while the controller thought about it
+            link.target.cancel_goal_async()
 
     def _answered(self, target: Any, answer: Any) -> None:
         """Pass an answer of the controller on; what it accepts too late is cancelled."""
@@ -140,30 +163,10 @@ class ActionProxy:
         elif target.accepted:
             target.cancel_goal_async()
 
-    async def execute(self, goal: Any) -> Any:
-        """Wait for the end of a goal that was accepted; return its result."""
-        link = self._links[id(goal.request)]
-        link.source = goal
-        try:
-            if link.filled is None and (reason := await self._prepared(goal, link)):
-                return self._given_up(goal, reason)
-            return await self._followed(goal, link)
-        finally:
-            del self._links[id(goal.request)]
-
-    async def _prepared(self, goal: Any, link: Link) -> str:
-        """Wait until a goal has its efforts and its controller; return why not, or ''."""
-        if reason := await link.ready:
-            return str(reason)
-        try:
-            link.filled = self._end(goal.request, link.preparation)
-        except KaneDynamicsError as error:
-            return str(error)
-        if not await self._sent(goal.request, link):
-            return 'refused by the controller'
-        if goal.is_cancel_requested:  # while the controller thought about it
-            link.target.cancel_goal_async()
-        return ''
+    def _refusal(self, reason: str) -> InvalidInputError:
+        """Tell why a goal is refused; return that as an error."""
+        self._tell(f'goal refused: {reason}')
+        return InvalidInputError(reason)
 
     async def _followed(self, goal: Any, link: Link) -> Any:
         """Wait for the controller's end of a goal; return its result."""
@@ -171,7 +174,7 @@ class ActionProxy:
         answer.add_done_callback(lambda future: link.end(future.result()))
         ended = await link.done
         if ended is None:
-            return self._given_up(goal, 'the controller is gone')
+            raise InvalidInputError('the controller is gone')
         if ended.status == SUCCEEDED:
             goal.succeed()
         elif ended.status == CANCELED and goal.is_cancel_requested:
@@ -180,14 +183,14 @@ class ActionProxy:
             goal.abort()
         return ended.result
 
-    def _given_up(self, goal: Any, reason: str) -> Any:
+    def _given_up(self, goal: Any, error: KaneDynamicsError) -> Any:
         """End a goal that the controller does not end; return its result."""
         result = self._new_result()
         if goal.is_cancel_requested:
             goal.canceled()
             return result
         goal.abort()
-        result.error_code, result.error_string = INVALID_GOAL, reason
+        result.error_code, result.error_string = error_code(error), str(error)
         return result
 
     def on_cancel(self, goal: Any) -> Any:
@@ -199,6 +202,7 @@ class ActionProxy:
         return self._responses.accept_cancel
 
     def _cancel(self, link: Link) -> None:
+        link.cancelled = True
         if link.target is None:
             link.go_on('cancelled')
         else:
@@ -210,20 +214,20 @@ class ActionProxy:
             self._cancel(link)
 
     def _waiting(self) -> list[Link]:
-        """Return the goals whose efforts are being found."""
-        return [link for link in self._links.values() if not link.ready.done() and not link.filled]
+        """Return the goals that wait for a state or their efforts."""
+        return [link for link in self._links.values() if link.trajectory and not link.ready.done()]
 
     def give_up(self, reason: str) -> None:
-        """Abort the goals whose efforts are being found."""
+        """Abort the goals that wait for a state or their efforts."""
         for link in self._waiting():
             link.go_on(reason)
 
     def look(self) -> None:
         """Let goals go on whose efforts have been found, and tell that the others stand."""
         for link in self._waiting():
-            if link.preparation.done():
+            if link.trajectory is None or link.trajectory.done():
                 link.go_on('')
-            elif link.source is not None:
+            else:
                 link.source.publish_feedback(self._standing(link.source.request))
 
     def watch(self) -> None:

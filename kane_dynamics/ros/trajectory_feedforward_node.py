@@ -19,6 +19,7 @@ from kane_dynamics.control.trajectory_filter import (
     Preparation,
     TrajectoryCount,
     TrajectoryFilter,
+    TrajectoryRequest,
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
@@ -39,16 +40,14 @@ def take_waiting(subscriptions: Iterable[Any]) -> None:
                 subscription.callback(waiting[0])
 
 
-RESPONSES = Responses(
-    GoalResponse.ACCEPT, GoalResponse.REJECT, CancelResponse.ACCEPT, CancelResponse.REJECT
-)
+RESPONSES = Responses(GoalResponse.ACCEPT, CancelResponse.ACCEPT, CancelResponse.REJECT)
 
 
 def joint_trajectory_proxy(
     node: Node,
     target: str,
-    begin: Callable[[Any], Preparation],
-    end: Callable[[Any, Preparation], Filled],
+    begin: Callable[[Any], TrajectoryRequest],
+    end: Callable[[Any, TrajectoryRequest], Filled],
     indices: Callable[[Sequence[str]], Sequence[float]],
 ) -> ActionProxy | None:
     """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
@@ -112,7 +111,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             self._end_goal,
             self._places,
         )
-        self._newest: tuple[JointTrajectory, Preparation] | None = None
+        self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
 
     # model and parameters
 
@@ -151,9 +150,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         if self._newest is not None:
             self.get_logger().warning('a trajectory that was being filled is given up')
             self._give_up()
-        with contextlib.suppress(KaneDynamicsError):  # told already
-            self._newest = message, self._begin(message)
-            self._look()
+        self._newest = message, self._begin(message)
+        self._look()
 
     def _give_up(self) -> None:
         """Forget the trajectory of the topic that is being filled."""
@@ -167,37 +165,33 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             self._proxy.look()
         if self._newest is None or not self._newest[1].done():
             return
-        (message, preparation), self._newest = self._newest, None
-        with contextlib.suppress(KaneDynamicsError):
-            self._end(preparation)
+        (message, trajectory), self._newest = self._newest, None
+        with contextlib.suppress(KaneDynamicsError):  # told already
+            self._end(trajectory)
             self._output.publish(message)
 
-    def _end_goal(self, goal: Any, preparation: Preparation) -> Filled:
+    def _end_goal(self, goal: Any, trajectory: TrajectoryRequest) -> Filled:
         """Fill a goal, whose tolerances are of the joints that go on; raises KaneDynamicsError."""
-        filled = self._end(preparation)
+        filled = self._end(trajectory)
         names = filled.points.names
         for field in ('path_tolerance', 'goal_tolerance'):
             kept = [one for one in getattr(goal, field) if one.name in names]
             setattr(goal, field, kept)
         return filled
 
-    def _begin(self, message: JointTrajectory, multi_dof: Any = None) -> Preparation:
-        try:
-            if not self._active or self._filter is None or self.state is None:
-                raise InvalidInputError('the node is not active, or has no model')
-            self._check_state()
+    def _begin(self, message: JointTrajectory, multi_dof: Any = None) -> TrajectoryRequest:
+        def begin() -> Preparation:
+            if self._filter is None or self.state is None:
+                raise InvalidInputError('no model')
             self.state.assemble()
             now = self.get_clock().now().nanoseconds
             return self._filter.begin(message, self.state, now, multi_dof)
-        except KaneDynamicsError as error:
-            if line := self._count.refuses(error):
-                self.get_logger().error(line)
-            raise
 
-    def _end(self, preparation: Preparation) -> Filled:
+        return TrajectoryRequest(begin, self._problem)
+
+    def _end(self, trajectory: TrajectoryRequest) -> Filled:
         try:
-            self._check_state()  # does it still stand?
-            filled = preparation.filled(self.get_clock().now().nanoseconds)
+            filled = trajectory.filled(self.get_clock().now().nanoseconds)
         except KaneDynamicsError as error:
             if line := self._count.refuses(error):
                 self.get_logger().error(line)
@@ -206,11 +200,12 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             self.get_logger().warning(note)
         return filled
 
-    def _check_state(self) -> None:
-        """Raise InvalidInputError without a measured state; what waits on the wire counts."""
+    def _problem(self) -> str:
+        """Return why there is no measured state, or ''; what waits on the wire counts."""
+        if not self._active:
+            raise InvalidInputError('the node is not active')
         take_waiting(self.subscriptions_of_inputs)  # filling has kept the callbacks from it
-        if problem := self.state_problem():
-            raise InvalidInputError(problem)
+        return self.state_problem()
 
     def _places(self, names: Sequence[str]) -> list[float]:
         """Return the measured positions of joints; NaN where there is none."""

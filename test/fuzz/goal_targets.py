@@ -103,8 +103,8 @@ class Goals(Station):
             return
         filled = self.node._end_goal(goal, preparation)
         count = len(goal.trajectory.points)
-        if not (0 <= filled.origin(at) < len(filled.given.times) and count):
-            raise AssertionError(f'{count} points, {filled.origin(at)} of {filled.given.times}')
+        if not (0 <= filled.origin(at) < len(filled.values.times) and count):
+            raise AssertionError(f'{count} points, {filled.origin(at)} of {filled.values.times}')
         for point in goal.trajectory.points:
             if not all(map(math.isfinite, [*point.effort, *point.positions])):
                 raise WildEffortError(f'{list(point.effort)}')

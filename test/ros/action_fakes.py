@@ -100,11 +100,8 @@ class Server:
         self.executor, self.proxy = executor, proxy
 
     def send(self, request):
-        """Return the goal and the future of its result; or None where it is refused."""
-        answer = self.executor.start(self.proxy.on_goal(request))
-        self.executor.spin()
-        if answer.result() != 'accept':
-            return None
+        """Return the goal and the future of its result."""
+        assert self.proxy.on_goal(request) == 'accept'
         goal = Goal(request)
         goal._change('execute')
         return goal, self.executor.start(self.proxy.execute(goal))

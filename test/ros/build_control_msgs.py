@@ -28,6 +28,8 @@ builtin_interfaces/Duration goal_time_tolerance
 int32 error_code
 int32 SUCCESSFUL = 0
 int32 INVALID_GOAL = -1
+int32 INVALID_JOINTS = -2
+int32 OLD_HEADER_TIMESTAMP = -3
 int32 PATH_TOLERANCE_VIOLATED = -4
 string error_string
 ---

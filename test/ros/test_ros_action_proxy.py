@@ -12,11 +12,13 @@ from action_fakes import (
     Controller,
     Executor,
     Future,
+    Goal,
     Server,
 )
 
 from kane_dynamics.control.trajectory_filter import LINES, Filled, TrajectoryCount
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy, Responses
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
@@ -29,9 +31,9 @@ class Rig:
 
     def __init__(self):
         self.executor, self.controller, self.told = Executor(), Controller(), []
-        responses = Responses('accept', 'reject', 'accept_cancel', 'reject_cancel')
+        responses = Responses('accept', 'accept_cancel', 'reject_cancel')
         self.proxy = ActionProxy(
-            self.begin,
+            lambda goal: goal,
             self.fill,
             self.controller,
             responses,
@@ -43,24 +45,30 @@ class Rig:
         self.server, self.moved = Server(self.executor, self.proxy), ''
         self.stopped = []
 
-    def begin(self, goal):
-        if goal.bad:
-            raise InvalidInputError('bad')
-        return goal
-
-    def fill(self, goal, preparation):
-        assert preparation.done()
+    def fill(self, goal, trajectory):
+        assert trajectory.done()
+        if goal.error:
+            raise goal.error
         if self.moved:
             raise InvalidInputError(self.moved)
         goal.filled = True
         return Filled(COARSE, FINE, ())
 
-    def send(self, bad=False, slow=False):
-        """Send a goal that is its own preparation."""
-        request = SimpleNamespace(bad=bad, filled=False, slow=slow)
+    def request(self, error=None, slow=False):
+        """Return a goal that is its own trajectory."""
+        request = SimpleNamespace(error=error, filled=False, slow=slow)
         request.done = lambda: not request.slow
         request.stop = lambda: self.stopped.append(request)
-        return self.server.send(request)
+        return request
+
+    def send(self, **given):
+        return self.server.send(self.request(**given))
+
+    def refused(self, **given):
+        """Send a goal that is accepted and aborted at once; return code and reason."""
+        goal, result = self.send(**given)
+        assert goal.status == ABORTED
+        return result.result().error_code, result.result().error_string
 
     def prepared(self, goal):
         goal.request.slow = False
@@ -93,22 +101,60 @@ def test_status_and_code_are_those_of_the_controller(rig, answer, status):
     assert rig.proxy.running == 0
 
 
-def test_a_bad_goal_never_reaches_the_controller(rig):
-    assert rig.send(bad=True) is None
+@pytest.mark.parametrize(
+    ('error', 'code'),
+    [
+        (InvalidInputError('bad'), -1),
+        (NameNotFoundError('joint', 'x', ('a',)), -2),
+        (RejectedInput('ended', 'over'), -3),
+        (RejectedInput('stale', 'old'), -1),
+    ],
+)
+def test_a_bad_goal_is_aborted_with_the_reason_and_never_reaches_the_controller(rig, error, code):
+    assert rig.refused(error=error) == (code, str(error))
     assert not rig.controller.requests
+    assert rig.proxy.running == 0
+
+
+def test_a_bad_goal_disturbs_no_other(rig):
+    moving, _ = rig.send()
+    waiting, _ = rig.send(slow=True)
+    rig.refused(error=InvalidInputError('bad'))
+    assert (moving.status, waiting.status) == (EXECUTING, EXECUTING)
+    rig.prepared(waiting)
+    assert rig.controller.requests[-1] is waiting.request
 
 
 def test_what_the_controller_refuses_is_refused(rig):
     rig.controller.accepts = False
-    assert rig.send() is None
-    assert rig.told == ['goal refused by the controller']
+    assert rig.refused() == (-1, 'refused by the controller')
+    assert rig.told == ['goal refused: refused by the controller']
     assert rig.proxy.running == 0
 
 
 def test_without_a_controller_goals_are_refused(rig):
     rig.controller.ready = False
-    assert rig.send() is None
+    assert rig.refused() == (-1, 'the action of the controller is not there')
     assert 'is not there' in rig.told[0]
+
+
+def test_a_cancel_before_a_goal_executes_ends_it(rig):
+    request = rig.request()
+    assert rig.proxy.on_goal(request) == 'accept'
+    goal = Goal(request)
+    assert rig.server.cancel(goal)
+    result = rig.executor.start(rig.proxy.execute(goal))
+    assert (goal.status, result.done()) == (CANCELED, True)
+    assert not rig.controller.requests
+
+
+def test_a_cancel_while_the_controller_thinks_is_passed_on(rig):
+    rig.controller.hangs = True
+    goal, _ = rig.send()
+    rig.proxy.cancel_all()
+    rig.controller.answer()
+    rig.executor.spin()
+    assert goal.status == ABORTED  # cancelled there, and nobody asked for it here
 
 
 def test_a_cancel_is_passed_on_and_judged_by_status(rig):
@@ -151,12 +197,6 @@ def test_feedback_counts_the_points_of_the_sender(rig, sent, origin):
     assert (goal.feedback[0].index, goal.feedback[0].desired) == (origin, 'x')
     assert goal.feedback[1].desired == 'y'
     assert not hasattr(goal.feedback[1], 'index')
-
-
-def test_feedback_before_the_goal_is_known_here_is_dropped(rig):
-    request = SimpleNamespace(bad=False, filled=False, done=lambda: True)
-    rig.executor.start(rig.proxy.on_goal(request))
-    rig.controller.report(desired='x')  # nobody to tell yet
 
 
 def test_a_controller_that_goes_away_ends_its_goals(rig):
@@ -232,10 +272,21 @@ def test_a_slow_goal_preempts_another_and_a_third_waits(rig):
     rig.executor.spin()
     assert (old.status, new.status) == (ABORTED, EXECUTING)
     assert ended.result().error_string == 'preempted by a new goal'
-    assert rig.send(slow=True) is None
-    assert rig.told == ['goal refused: 2 trajectories are being filled already; wait']
+    assert rig.refused(slow=True) == (-1, '2 trajectories are being filled already; wait')
+    assert new.status == EXECUTING
     old.request.slow = False  # its thread has ended
-    assert rig.send(slow=True) is not None
+    third, _ = rig.send(slow=True)
+    assert (new.status, third.status) == (ABORTED, EXECUTING)
+
+
+def test_a_quick_goal_preempts_one_that_waits(rig):
+    old, ended = rig.send(slow=True)
+    new, _ = rig.send()
+    rig.executor.spin()
+    assert (old.status, new.status) == (ABORTED, EXECUTING)
+    assert ended.result().error_string == 'preempted by a new goal'
+    rig.prepared(old)
+    assert rig.controller.requests == [new.request]
 
 
 def test_slow_goals_end_with_the_node_the_robot_and_the_controller(rig):
@@ -268,16 +319,16 @@ def clock(monkeypatch):
 
 def test_a_controller_that_hangs_while_it_accepts_leaves_no_goal_unanswered(rig, clock):
     rig.controller.hangs = True
-    request = SimpleNamespace(bad=False, filled=False, done=lambda: True)
-    answer = rig.executor.start(rig.proxy.on_goal(request))
+    goal, result = rig.send()
     clock[0] = 0.9 * ANSWER
     rig.proxy.watch()
     rig.executor.spin()
-    assert not answer.done()
+    assert goal.status == EXECUTING
     clock[0] = 1.1 * ANSWER
     rig.proxy.watch()
     rig.executor.spin()
-    assert answer.result() == 'reject'
+    assert goal.status == ABORTED
+    assert result.result().error_string == 'the controller has not answered for 5 s'
     assert 'has not answered' in rig.told[-1]
     rig.controller.answer()  # it wakes up, and takes a goal that nobody wants any more
     assert rig.controller.goals[-1].answer.result().status == CANCELED

@@ -80,76 +80,106 @@ class Controller:
 class Client:
     """Sends goals to the node, and keeps what comes back."""
 
-    def __init__(self, bench, action, node=NODE):
+    def __init__(self, bench, action, controller, node=NODE):
         from rclpy.action import ActionClient
 
         self.bench, self.action, self.feedback = bench, action, []
         self.client = ActionClient(bench.node, action, f'{node}/follow_joint_trajectory')
-        self.feeder = None
+        self.controller, self.feeder = controller, None
 
-    def send(self, names=ARM):
+    def send(self, names=ARM, feeds=True):
+        """Send a goal; the node accepts each."""
         goal = self.action.Goal()
         goal.trajectory = goal_message(names)
         future = self.client.send_goal_async(
             goal, feedback_callback=lambda message: self.feedback.append(message.feedback)
         )
-        self.bench.until(future.done, each=self.feeder.send)
+        self.bench.until(future.done, each=self.feeder.send if feeds else None)
+        assert future.result().accepted
         return future.result()
 
-    def result(self, goal):
+    def through(self, gap=False):
+        """Send a goal, into a gap of the state or not; return it where the controller gets it."""
+        self.feedback.clear()
+        seen, goal = len(self.controller.goals), self.send(feeds=not gap)
+        ended = goal.get_result_async()
+        if gap:
+            self.bench.until(lambda: self.feedback or ended.done())
+        self.bench.until(
+            lambda: len(self.controller.goals) > seen or ended.done(), each=self.feeder.send
+        )
+        return goal if len(self.controller.goals) > seen else None
+
+    def result(self, goal, feeds=True):
         future = goal.get_result_async()
-        self.bench.until(future.done)
+        self.bench.until(future.done, each=self.feeder.send if feeds else None)
         return future.result()
 
+    def refused(self, names=ARM, feeds=True):
+        """Send a goal that is aborted; return code and reason."""
+        ended = self.result(self.send(names, feeds), feeds).result
+        return ended.error_code, ended.error_string
 
-def test_goals_results_cancels_and_preemption(bench, action):
-    from action_msgs.msg import GoalStatus
+
+def started(bench, action, served, name, **given):
+    """Start the node; return a client when goals come through."""
     from feeder import Feeder
 
-    controller, client = Controller(bench, action), Client(bench, action)
-    model = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
+    client = Client(bench, action, served, name)
+    client.feeder = Feeder(
+        bench, model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters), name
+    )
     bench.start(
         'trajectory_feedforward_node',
         files=[ROOT / 'config' / 'nonholonomic.yaml'],
         params={
-            'controller': 'my_arm',
             'compiled': 'never',
             'interpolation_tolerance': 0.0,
             'min_point_rate': 2.0,
             'timeout.joint_states': 5.0,
+            'timeout.odom': 5.0,
             'base_frame_id': 'my_base',
+            **given,
         },
+        arguments=['-r', f'__node:={name}'],
     )
-    client.feeder = Feeder(bench, model, NODE)
     bench.until(lambda: client.client.server_is_ready())
-    bench.until(lambda: client.send().accepted, period=0.2)  # its model and state are there now
+    return client
 
+
+def test_goals_results_cancels_and_preemption(bench, action):
+    from action_msgs.msg import GoalStatus
+
+    controller = Controller(bench, action)
+    client = started(bench, action, controller, NODE, controller='my_arm')
+    bench.until(client.through)  # its model and state are there now
     first = controller.requests[-1].trajectory.points
     assert len(first) > 2
     assert all(len(point.effort) == 5 for point in first)
     feedback = action.Feedback()
     feedback.joint_names, feedback.index = list(ARM), len(first) - 1
+    client.feedback.clear()  # it may have waited
     controller.goals[-1][0].publish_feedback(feedback)
     bench.until(lambda: client.feedback)
     assert client.feedback[0].joint_names == list(ARM)
     assert client.feedback[0].index == 1  # of the two points that were sent
     goals = len(controller.goals)
 
-    old = client.send()  # preempts the one before
+    old = client.through()  # preempts the one before
     assert len(controller.goals) == goals + 1
-    new = client.send()
+    new = client.through()
     ended = client.result(old)
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_ABORTED, -1)
     assert 'preempted' in ended.result.error_string
     controller.end('succeed')
     assert client.result(new).status == GoalStatus.STATUS_SUCCEEDED
 
-    failing = client.send()
+    failing = client.through()
     controller.end('abort', -4, 'path')
     ended = client.result(failing)
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_ABORTED, -4)
 
-    stopped = client.send()
+    stopped = client.through()
     cancel = stopped.cancel_goal_async()
     bench.until(lambda: controller.goals[-1][0].is_cancel_requested)
     controller.end('canceled')
@@ -158,13 +188,15 @@ def test_goals_results_cancels_and_preemption(bench, action):
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_CANCELED, 0)
 
     seen = len(controller.requests)
-    assert not client.send(('wheel_left_joint', *ARM[1:])).accepted
+    code, text = client.refused(('wheel_left_joint', *ARM[1:]))
+    assert code == action.Result.INVALID_JOINTS
+    assert "no joint with a motor named 'wheel_left_joint'" in text
     controller.accepts = False
-    assert not client.send().accepted
+    assert client.refused() == (action.Result.INVALID_GOAL, 'refused by the controller')
     assert len(controller.requests) == seen
 
     controller.accepts = True
-    lost = client.send()
+    lost = client.through()
     controller.server.destroy()
     ended = client.result(lost)
     assert (ended.status, ended.result.error_string) == (
@@ -173,42 +205,53 @@ def test_goals_results_cancels_and_preemption(bench, action):
     )
 
 
+def test_a_goal_in_a_gap_of_the_state_waits_for_the_next_one(bench, action):
+    controller = Controller(bench, action, 'gap_arm/follow_joint_trajectory')
+    given = {'controller': 'gap_arm', 'timeout.joint_states': 0.2}
+    client = started(bench, action, controller, 'patient', **given)
+    bench.until(client.through)
+
+    def through_a_gap():
+        bench.spin(0.3)  # the last state has run out
+        return client.through(gap=True) and client.feedback  # it stood meanwhile
+
+    bench.until(through_a_gap)  # a busy machine may take longer than a goal waits
+    seen = len(controller.requests)
+    bench.spin(0.3)
+    code, text = client.refused(feeds=False)
+    assert code == action.Result.INVALID_GOAL
+    assert text.startswith('joint_states: stale, ')
+    assert len(controller.requests) == seen
+    controller.server.destroy()
+
+
 def test_a_goal_that_is_being_retimed_executes_and_is_cancelled_at_once(bench, action):
     """The reference takes a minute for it: what is seen here is seen while it computes."""
     from action_msgs.msg import GoalStatus
-    from feeder import Feeder
 
-    name = 'retiming'  # the node before is still there
     controller = Controller(bench, action, 'other_arm/follow_joint_trajectory')
-    client = Client(bench, action, name)
-    model = model_of_file('nonholonomic', table=TrajectoryFeedforwardParameters)
-    process = bench.start(
-        'trajectory_feedforward_node',
-        files=[ROOT / 'config' / 'nonholonomic.yaml'],
-        params={
-            'controller': 'other_arm',
-            'compiled': 'never',
-            'retime': 'true',
-            'timeout.joint_states': 5.0,
-            'base_frame_id': 'my_base',
-        },
-        arguments=['-r', f'__node:={name}'],
-    )
-    client.feeder = Feeder(bench, model, name)
+    client = started(bench, action, controller, 'retiming', controller='other_arm', retime='true')
     client.feeder.twist = (0.0, 0.0)
-    bench.until(lambda: client.client.server_is_ready())
-    found = []
 
-    def accepted():
-        found[:] = [client.send()]
-        return found[0].accepted
+    places = [client.feeder.position[name] for name in ARM]
 
-    bench.until(accepted, period=0.2)
-    goal = found[0]
-    bench.until(lambda: client.feedback, each=client.feeder.send)
+    def stands():
+        """Send a goal; return it where its feedback says that the arm stands where it is."""
+        client.feedback.clear()
+        goal = client.send()
+        ended = goal.get_result_async()
+        bench.until(
+            lambda: (
+                ended.done()
+                or any(list(one.actual.positions) == places for one in client.feedback)
+            ),
+            each=client.feeder.send,
+        )
+        return not ended.done() and goal
+
+    goal = bench.until(stands)
     held = client.feedback[-1]
     assert list(held.joint_names) == list(ARM)
-    places = [client.feeder.position[name] for name in ARM]
     assert list(held.desired.positions) == list(held.actual.positions) == places
     assert not any(held.error.positions)
     assert controller.requests == []
@@ -216,5 +259,5 @@ def test_a_goal_that_is_being_retimed_executes_and_is_cancelled_at_once(bench, a
     bench.until(cancel.done)
     assert client.result(goal).status == GoalStatus.STATUS_CANCELED
     assert controller.requests == []
-    process.kill()  # its thread is still at work
+    bench.processes[-1].kill()  # its thread is still at work
     controller.server.destroy()

@@ -15,7 +15,13 @@ from kane_dynamics.control import trajectory_efforts as planned_efforts
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, check_still_to_come
-from kane_dynamics.control.trajectory_filter import Preparation, TrajectoryCount, TrajectoryFilter
+from kane_dynamics.control.trajectory_filter import (
+    STATE_WAIT,
+    Preparation,
+    TrajectoryCount,
+    TrajectoryFilter,
+    TrajectoryRequest,
+)
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
 from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
@@ -334,3 +340,76 @@ def test_what_nobody_wants_any_more_ends_before_it_is_filled():
     with pytest.raises(InvalidInputError, match='is given up while its efforts are found'):
         preparation.filled(rig.clock.node)
     assert len(message.points) == 2
+
+
+# a measured state that is missing for a while
+
+
+class Waiting:
+    """A request whose state, efforts and clock a test sets."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.problem, self.begun, self.filling = 0.0, '', 0, False
+        monkeypatch.setattr('kane_dynamics.control.trajectory_filter.monotonic', lambda: self.now)
+        self.request = TrajectoryRequest(self.begin, lambda: self.problem)
+
+    def begin(self):
+        self.begun += 1
+        return SimpleNamespace(
+            done=lambda: not self.filling, filled=lambda time: time, stop=lambda: None
+        )
+
+    def done(self, after, problem):
+        self.now, self.problem = self.now + after, problem
+        return self.request.done()
+
+
+def test_a_short_gap_of_the_state_is_waited_for(monkeypatch):
+    waiting = Waiting(monkeypatch)
+    assert not waiting.done(0.0, 'stale')
+    assert not waiting.done(0.9 * STATE_WAIT, 'stale')
+    assert waiting.begun == 0
+    assert waiting.done(0.05 * STATE_WAIT, '')
+    assert waiting.request.filled(7) == 7
+    assert waiting.begun == 1
+
+
+def test_a_long_gap_refuses_with_what_is_missing(monkeypatch):
+    waiting = Waiting(monkeypatch)
+    assert not waiting.done(0.0, 'joint_states: stale')
+    with pytest.raises(InvalidInputError, match='waits for a measured state'):
+        waiting.request.filled(7)
+    assert waiting.done(1.1 * STATE_WAIT, 'joint_states: stale')
+    with pytest.raises(InvalidInputError, match='joint_states: stale'):
+        waiting.request.filled(7)
+    assert waiting.done(0.1, '')  # it stays refused
+    assert waiting.begun == 0
+
+
+def test_a_gap_where_the_efforts_are_found_is_waited_for_too(monkeypatch):
+    waiting = Waiting(monkeypatch)
+    waiting.filling = True
+    assert not waiting.done(0.0, '')
+    assert not waiting.done(5.0 * STATE_WAIT, '')
+    waiting.filling = False
+    assert not waiting.done(0.5 * STATE_WAIT, 'stale')
+    assert waiting.done(0.4 * STATE_WAIT, '')
+    assert (waiting.request.filled(7), waiting.begun) == (7, 1)
+
+
+def test_what_no_state_mends_is_told_at_once(monkeypatch):
+    def inactive():
+        raise InvalidInputError('not active')
+
+    request = TrajectoryRequest(lambda: pytest.fail('it has begun'), inactive)
+    assert request.done()
+    with pytest.raises(InvalidInputError, match='not active'):
+        request.filled(7)
+
+
+def test_a_request_that_is_stopped_waits_for_nothing(monkeypatch):
+    waiting = Waiting(monkeypatch)
+    assert not waiting.done(0.0, 'stale')
+    waiting.request.stop()
+    assert waiting.done(0.0, '')
+    assert waiting.begun == 0
