@@ -27,6 +27,7 @@ PAGES = (
     'margins.md',
     'wheels.md',
     'rollouts.md',
+    'mujoco.md',
     'learning.md',
     'optimal_control.md',
     *sorted(f'tutorials/{page.name}' for page in (ROOT / 'doc' / 'tutorials').glob('*.md')),

@@ -145,9 +145,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--frames': _text('FRAME', 'frames with a pose and a Jacobian', **_SEVERAL),
     '--payloads': _text('FRAME', 'frames that may carry a payload', **_SEVERAL),
     '--cpu': {'default': 'native', 'choices': CPUS},
-    '--mujoco': _flag(
-        'write a model of MuJoCo and the plugin of its wheels, no library'
-    ),
+    '--mujoco': _flag('write a model of MuJoCo and the plugin of its wheels, no library'),
     '--cpp': _flag('write the ROS 2 package kane_dynamics_cpp into a workspace, without ROBOT'),
     '--no-side-slip': _flag('of a planar base'),
     '--format': _choice(('text', 'latex', 'sympy')),

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels that roll inside MuJoCo: against our own dynamics, statics and the laws of contact."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +12,8 @@ from support.base_urdf import BASES
 from support.mechanisms import four_bar_loop
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics import cli
+from kane_dynamics.exceptions import InvalidInputError, ModelWarning, NameNotFoundError
 
 mujoco = pytest.importorskip('mujoco', reason='pip install mujoco')
 plugin = pytest.importorskip('kane_dynamics.mujoco.plugin')
@@ -252,6 +256,50 @@ def test_what_cannot_be_is_refused(path, rolling):
     kd.mujoco.attach(spec, robot, wheels)
     with pytest.raises(ValueError, match='noslip_iterations must be 0'):
         spec.compile()
+
+
+def test_the_command_writes_a_model_that_needs_mujoco_alone(tmp_path):
+    arguments = ['build', 'nonholonomic', '--mujoco', '--name', 'mobile', '--output']
+    assert cli.main([*arguments, str(tmp_path)]) == 0
+    (library,) = tmp_path.glob('*.so')
+    assert {path.name for path in tmp_path.iterdir()} == {'mobile.xml', library.name}
+    program = (
+        'import mujoco, sys; mujoco.mj_loadPluginLibrary(sys.argv[1]); '
+        'm = mujoco.MjModel.from_xml_path(sys.argv[2]); d = mujoco.MjData(m); d.ctrl[:2] = 2.0; '
+        'mujoco.mj_step(m, d, 500); print(*d.qpos[:3], *d.sensor("wheels").data); '
+        'assert not any("kane" in name for name in sys.modules)'
+    )
+    command = [sys.executable, '-c', program, str(library), str(tmp_path / 'mobile.xml')]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    numbers = np.array(done.stdout.split(), dtype=float)
+    assert numbers[0] > 0.1  # it drives
+    assert_allclose(numbers[6:], 0.0, atol=1e-15)  # and does not slip
+
+
+def test_the_urdf_of_tiago_has_the_masses_of_the_robot():
+    from kane_dynamics.robot_config.robot_source import model_of_file
+
+    tiago = model_of_file('tiago')
+    robot = tiago.robot
+    with pytest.warns(ModelWarning, match='arm_1_collision.dae'):
+        spec = kd.mujoco.spec_of_urdf(tiago.text, robot, tiago.motors)
+    kd.mujoco.attach(spec, robot, tiago.constraints)
+    model = spec.compile()
+    assert model.nv == robot.nv and model.nu == len(tiago.motors)
+    limits = robot.effort_limit[[robot.velocity_index(name) for name in tiago.motors]]
+    assert_allclose(model.actuator_ctrlrange[:, 1], limits)
+    data, q = mujoco.MjData(model), np.random.default_rng(0).uniform(-0.3, 0.3, robot.nv)
+    places = [model.joint(name).qposadr[0] for name in robot.velocity_names]
+    data.qpos[places] = q
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_crb(model, data)
+    full = np.zeros((model.nv, model.nv))
+    if mujoco.mj_version() >= plugin.FIRST:
+        mujoco.mj_fullM(model, data, full)
+    else:
+        mujoco.mj_fullM(model, full, data.qM)
+    assert_allclose(full[np.ix_(places, places)], kd.mass_matrix(robot, q), atol=1e-12)
 
 
 def test_rows_that_couple_two_branches_are_refused():
