@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 WEIGHT = 1e4
 """Of the rows beside the inertia that they move; see `attach`."""
-FIRST = 400
-"""Version of MuJoCo from which islands may be on."""
+FIRST = 4_000_000
+"""`mj_version` from which islands may be on: 4.0.0."""
 INSTANCE = 'wheels'
 """Name of the plugin's instance, and of its sensor."""
 _SOURCE = Path(__file__).with_name('wheels.c')

@@ -157,7 +157,7 @@ static const char *fit(const mjModel *m, struct wheels *w, double scale) {
 
 /* Return why the options of a model are not for this, or NULL. */
 static const char *wrong_options(const mjModel *m) {
-  if (mj_version() < 400 && !(m->opt.disableflags & mjDSBL_ISLAND)) {
+  if (mj_version() < 4000000 && !(m->opt.disableflags & mjDSBL_ISLAND)) {
     return "MuJoCo before 4.0 needs <flag island=\"disable\"/>: its islands take M too early";
   }
   if (m->opt.noslip_iterations > 0) return "noslip_iterations must be 0";
@@ -308,7 +308,7 @@ static void advance(const mjModel *m, mjData *d, int instance) {
   }
 }
 
-mjPLUGIN_LIB_INIT(kane_dynamics_wheels) {
+__attribute__((constructor)) static void register_plugin(void) {
   mjpPlugin plugin;
   mjp_defaultPlugin(&plugin);
   plugin.name = PLUGIN_NAME;
