@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from support.machines import (
     DRIVE,
     X,
@@ -23,6 +24,7 @@ from support.machines import (
 from support.trees import random_state
 
 import kane_dynamics as kd
+from kane_dynamics.compiler import build
 from kane_dynamics.robot.sample_robots import random_tree
 
 AGREEMENT = 1e-10  # asked for by the contract
@@ -119,6 +121,13 @@ CASES = {
     'floating_tree': _tree('floating', 'planar', 'revolute'),
     'free_tree': _tree('fixed', 'free'),
 }
+
+
+def without_steps(robot, constraints=(), **options):
+    """Return a robot compiled for its functions alone: time steps are half of the work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, 'INTEGRATORS', {})
+        return kd.compile(robot, constraints, cache=False, **options)
 
 
 def reference(case, name, q, v, a):
