@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
+from support.compiling import compiled_with
 from support.machines import (
     DRIVE,
     X,
@@ -24,7 +24,6 @@ from support.machines import (
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import build
 from kane_dynamics.robot.sample_robots import random_tree
 
 AGREEMENT = 1e-10  # asked for by the contract
@@ -124,10 +123,8 @@ CASES = {
 
 
 def without_steps(robot, constraints=(), **options):
-    """Return a robot compiled for its functions alone: time steps are half of the work."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, 'INTEGRATORS', {})
-        return kd.compile(robot, constraints, cache=False, **options)
+    """Return a robot compiled for its functions alone."""
+    return compiled_with((), robot, constraints, **options)
 
 
 def reference(case, name, q, v, a):
