@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from support.compiling import compiled_with
 from support.machines import differential_drive, inertia, planar_2r, revolute
+from support.seeds import seeds
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import DivergedError, SingularMassMatrixError
 from kane_dynamics.simulation.step_checks import STABLE, fastest_decay
 
-SEEDS = range(6)
+SEEDS = seeds(3, 6)
 
 
 def arm_of_sixteen(seed, damping=0.0):
