@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from kernel_cases import AGREEMENT, DEAD_CENTRE, agree, agree_in_steps, error, without_steps
 from numpy.testing import assert_allclose
+from support.compiling import compiled_with
 from support.constraint_cases import Scaled
 from support.machines import (
     differential_drive,
@@ -34,7 +35,7 @@ def machine():
     robot = differential_drive()
     c = kd.constraints
     rolling = tuple(c.rolling_wheel(robot, joint, 0.0975) for joint in ('left', 'right'))
-    return robot, rolling, kd.compile(robot, rolling, cache=False)
+    return robot, rolling, compiled_with(['rk4'], robot, rolling)
 
 
 class TestTwoWheelsOnOneAxle:
@@ -191,7 +192,7 @@ def test_repeated_and_scaled_rows(pair, rng):
 def test_rows_that_are_always_zero(pair, rng):
     robot = pair('planar_2r')[0].robot
     empty = kd.constraints.pfaffian(robot, lambda q, t: np.zeros(2), label='empty')
-    fast = kd.compile(robot, (empty,), cache=False)
+    fast = compiled_with(['rk4'], robot, (empty,))
     assert rows_kept(fast) == 0
     q, v, tau = random_state(robot, rng)
     agree(robot, (empty,), fast, q, v, tau)
