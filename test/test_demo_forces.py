@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.base_urdf import BASES, RADIUS
+from support.compiling import compiled_with
 from test_demo_motion import NAMES, SIDES, moved
 
 import kane_dynamics as kd
@@ -24,7 +25,8 @@ def compiled():
         '<axis xyz="0 1 0"/>', f'<axis xyz="0 1 0"/><dynamics friction="{DRY}"/>'
     )
     robot, wheels, motion = moved(text, NAMES, base='skid_steer', **SIDES)
-    return kd.compile(robot, (*wheels.constraints, *wheels.assumed)), motion
+    rows = (*wheels.constraints, *wheels.assumed)
+    return compiled_with(['semi_implicit'], robot, rows), motion
 
 
 def recorded(compiled, efforts):

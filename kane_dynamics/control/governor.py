@@ -109,14 +109,13 @@ class Governor:
         stands = checks.as_one(
             GroundContacts, 'contacts', contacts, 'what stance or base_ground_contacts return'
         )
-        self._limits = MotionLimits(
-            stands, wheels, passive, checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
-        )
+        checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
+        self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
+        self._times = _moments(horizon)
+        self._limits = MotionLimits(stands, wheels, passive, kept)  # compiles
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
         self._stays = [0, 1, 2, *still]
-        self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
-        self._times = _moments(horizon)
 
     def adjusted(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> Governor:
         """Return the governor of the same robot with another drive, margins and horizon."""

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
 from support.constraint_cases import CASES, rows_at
-from support.trees import dense, thirty_trees, tree_and_state
+from support.trees import dense, tree_and_state, tree_params
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
@@ -19,7 +19,7 @@ ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4
 
 
-@pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')
+@pytest.fixture(params=tree_params())
 def case(request):
     """Return a robot with a state and its sparse mass matrix."""
     robot, q, v, a = tree_and_state(*request.param)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.calculus import along, derivative, lagrange_force, relative, tangent_gradient
-from support.trees import BASES, thirty_trees, tree_and_state, with_gravity
+from support.trees import BASES, tree_and_state, tree_params, with_gravity
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import gauss_gravity_force
@@ -16,7 +16,7 @@ ROUNDOFF = 1e-12
 DIFFERENCES = 1e-10
 
 
-@pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')
+@pytest.fixture(params=tree_params())
 def case(request):
     """Return a robot with a state."""
     return tree_and_state(*request.param)

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from support import parsa
 from support.calculus import along, derivative, relative, tangent_gradient
-from support.trees import thirty_trees, tree_and_state
+from support.seeds import seeds
+from support.trees import tree_and_state, tree_params
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import body_jacobians, gauss_coriolis_matrix
@@ -22,13 +23,13 @@ DIFFERENCES = 1e-10
 INTEGRABLE = ('revolute', 'prismatic', 'helical', 'cylindrical', 'planar')
 
 
-@pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')
+@pytest.fixture(params=tree_params())
 def case(request):
     """Return a robot of all joint kinds, with q, v and a."""
     return tree_and_state(*request.param)
 
 
-@pytest.fixture(params=range(6))
+@pytest.fixture(params=seeds(4, 6))
 def integrable(request):
     """Return a robot with v = qdot, with q and v."""
     base = ('fixed', 'planar')[request.param % 2]

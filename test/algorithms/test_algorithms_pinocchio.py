@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.calculus import relative
-from support.trees import thirty_trees, tree_and_state
+from support.trees import thirty_trees, tree_and_state, tree_params
 
 import kane_dynamics as kd
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.oracle
 AGREEMENT = 1e-12  # both sum some 1e3 products of order 1 to 100 in other orders; measured 4e-15
 
 
-@pytest.fixture(params=thirty_trees(), ids=lambda case: f'{case[1]}-{case[0]}')
+@pytest.fixture(params=tree_params())
 def case(request):
     """Return a robot with a state."""
     return tree_and_state(*request.param)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from support.compiling import compiled_with
 from support.machines import (
     DRIVE,
     X,
@@ -119,6 +120,11 @@ CASES = {
     'floating_tree': _tree('floating', 'planar', 'revolute'),
     'free_tree': _tree('fixed', 'free'),
 }
+
+
+def without_steps(robot, constraints=(), **options):
+    """Return a robot compiled for its functions alone."""
+    return compiled_with((), robot, constraints, **options)
 
 
 def reference(case, name, q, v, a):

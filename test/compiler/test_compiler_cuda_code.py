@@ -232,9 +232,16 @@ GRAPHS = (
 )
 
 
-@pytest.mark.parametrize('precision', BOUNDS)
+# solves of the first in single precision are assembled above
 @pytest.mark.parametrize(
-    'name', ['nonholonomic', pytest.param('holonomic', marks=pytest.mark.thorough)]
+    ('name', 'precision'),
+    [
+        ('nonholonomic', 'float64'),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (('nonholonomic', 'float32'), *(('holonomic', one) for one in BOUNDS))
+        ),
+    ],
 )
 def test_every_kernel_of_the_shipped_robots_assembles(robots, name, precision):
     made_of, driven = shipped_robot(robots, name)

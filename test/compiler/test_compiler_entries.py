@@ -10,7 +10,14 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from kernel_cases import AGREEMENT, DEAD_CENTRE, FUNCTIONS, compiled_value, error
+from kernel_cases import (
+    AGREEMENT,
+    DEAD_CENTRE,
+    FUNCTIONS,
+    compiled_value,
+    error,
+    without_steps,
+)
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
@@ -372,7 +379,7 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     monkeypatch.setattr(entry, 'entries_supported', lambda: False)
     _, inputs, _ = arm
     fast = arm[0]
-    plain = kd.compile(fast.robot, cache=False)
+    plain = without_steps(fast.robot)
     out = np.empty(4)
     assert type(plain.inverse_dynamics) is not type(fast.inverse_dynamics)
     assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))
@@ -399,7 +406,7 @@ def test_interpreters_without_a_function(arm, monkeypatch):
 
     api, fast, inputs = ctypes.pythonapi, arm[0], arm[1]
     monkeypatch.setattr(ctypes, 'pythonapi', Without())
-    plain = kd.compile(fast.robot, cache=False)
+    plain = without_steps(fast.robot)
     monkeypatch.undo()
     assert type(plain.inverse_dynamics) is not type(len)
     assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are loops over bodies: long chains, and every joint kind on small trees."""
 
+from contextlib import contextmanager
+
 import casadi as ca
 import numpy as np
 import pytest
+from kernel_cases import without_steps
 from numpy.testing import assert_allclose
 from support.trees import BASES, random_state, random_tree
 
@@ -29,24 +32,25 @@ INPUTS = {
 }
 
 
-def as_loops(robot, tmp_path_factory, **options):
-    """Return a small robot compiled as if it were large."""
+@contextmanager
+def as_if_large():
+    """Let small robots be compiled as if they were large."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
         patch.setattr(recipe, 'MOST_COUPLED_PAIRS', -1)
-        return kd.compile(robot, **options)
+        yield
 
 
 THOROUGH = pytest.param('planar, followers', marks=pytest.mark.thorough)
 
 
 @pytest.fixture(scope='module', params=['floating', THOROUGH])
-def tree(request, tmp_path_factory):
+def tree(request):
     """Return a tree of every joint kind, its compiled loops, and 21 states."""
     base, *followers = request.param.split(', ')
     rng = np.random.default_rng(1000 + BASES.index(base))
     robot = random_tree(rng, base, mimic=bool(followers))
-    fast = as_loops(robot, tmp_path_factory, frames=list(robot.frames))
+    with as_if_large():
+        fast = without_steps(robot, frames=list(robot.frames))
     states = [random_state(robot, rng) for _ in range(21)]  # whole vectors, and some left
     return robot, fast, dict(zip('qva', map(np.array, zip(*states, strict=True)), strict=True))
 
@@ -163,7 +167,7 @@ def test_a_health_that_is_not_a_number_goes_to_the_reference(monkeypatch):
 
 
 @pytest.fixture(scope='module')
-def driven(tmp_path_factory):
+def driven():
     """Return a tree of three joint kinds under an effort law, its loops, and the law."""
     rng = np.random.default_rng(11)
     kinds = ('revolute', 'spherical', 'planar')
@@ -172,7 +176,8 @@ def driven(tmp_path_factory):
     def damp(t, q, v):
         return [-0.3 * speed for speed in v]
 
-    return robot, as_loops(robot, tmp_path_factory, effort=damp)
+    with as_if_large():
+        return robot, kd.compile(robot, effort=damp, cache=False)
 
 
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4', 'midpoint'])
@@ -236,11 +241,12 @@ def test_levels_of_a_graph_with_one_pass():
     assert kept == {ca.OP_SIN, ca.OP_MUL, ca.OP_EXP}
 
 
-def test_gravity_and_payloads_are_set_at_run_time(tmp_path_factory):
+def test_gravity_and_payloads_are_set_at_run_time():
     rng = np.random.default_rng(8)
     robot = random_tree(rng, 'fixed', kinds=('revolute', 'spherical'))
     carrier = robot.bodies[-1].name
-    fast = as_loops(robot, tmp_path_factory, payloads=[carrier])
+    with as_if_large():
+        fast = without_steps(robot, payloads=[carrier])
     fast.set_gravity((1.0, -2.0, 3.0))
     fast.set_payload(carrier, 2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.15]))
     q, v, a = random_state(robot, rng)

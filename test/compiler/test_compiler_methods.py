@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, DEAD_CENTRE
+from kernel_cases import CASES, DEAD_CENTRE, without_steps
 from numpy.testing import assert_allclose
 from support.trees import random_state
 
@@ -22,7 +22,7 @@ NAMES = ('drive', 'linkage', 'sled')
 @functools.cache
 def compiled(name):
     case = CASES[name]()
-    return case, kd.compile(case.robot, case.constraints, methods=True, cache=False)
+    return case, without_steps(case.robot, case.constraints, methods=True)
 
 
 @pytest.mark.parametrize('method', METHODS)
@@ -89,13 +89,13 @@ def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
 def test_what_a_large_robot_drops_of_the_methods_is_said(monkeypatch):
     monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     with pytest.warns(PerformanceWarning, match=r"forward_dynamics\(method='gibbs_appell'\)"):
-        fast = kd.compile(kd.serial_chain(5), methods=True, cache=False)
+        fast = without_steps(kd.serial_chain(5), methods=True)
     assert "forward_dynamics(method='lagrange')" in fast.not_compiled
 
 
 @functools.cache
 def _large():
-    return kd.compile(kd.serial_chain(26), methods=True, cache=False)
+    return without_steps(kd.serial_chain(26), methods=True)
 
 
 @pytest.mark.thorough
@@ -108,7 +108,7 @@ def test_redundant_rows_depending_on_time(rng):
         return np.vstack([first, second, first - 2.0 * second])
 
     constraint = kd.constraints.pfaffian(robot, A, lambda q, t: np.array([t, q[1], t - 2 * q[1]]))
-    fast = kd.compile(robot, [constraint], methods=True, cache=False)
+    fast = without_steps(robot, [constraint], methods=True)
     q, v, _ = random_state(robot, rng)
     tau = rng.normal(size=robot.nv)
     motions = [fast.forward_dynamics(q, v, tau, 0.6, method=method) for method in METHODS]
@@ -119,9 +119,8 @@ def test_redundant_rows_depending_on_time(rng):
         assert motion.rank == 2
 
 
-def test_methods_must_be_compiled():
-    case = CASES['sled']()
-    fast = kd.compile(case.robot, case.constraints, cache=False)
+def test_methods_must_be_compiled(pair):
+    case, fast = pair('sled')
     zero = np.zeros(case.robot.nv)
     with pytest.raises(InvalidInputError, match='methods=True'):
         fast.forward_dynamics(case.robot.neutral(), zero, zero, method='kane')

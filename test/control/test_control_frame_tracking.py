@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
+from support.compiling import compiled_with
 from support.trees import random_state
 from support.wheeled_robots import wheeled_robot
 
@@ -318,7 +319,7 @@ def test_what_is_wrong_is_an_error():
 @cache
 def compiled_case():
     robot, constraints, *rest = case(on_wheels, 2)
-    return kd.compile(robot, constraints), robot, constraints, *rest
+    return compiled_with((), robot, constraints), robot, constraints, *rest
 
 
 @pytest.mark.parametrize('law', ['computed_torque', 'slotine_li'])

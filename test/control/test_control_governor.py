@@ -100,12 +100,13 @@ def test_headroom_is_that_of_the_contact_picture(rng):
     steady = moving(twist, np.zeros(3))
     picture = picture_of(contacts, q, *whole_motion(robot, base, q, v, a, steady), [*WHEELS, *ARM])
     drive = DriveResponse(0.1)
+    traced = Governor(contacts, drive, WHEELS)
 
     def headroom(**parts):
         reserve = SafetyMargins(
             **{'edge': 0.0, 'friction': 1.0, 'effort': 1.0, 'speed': 1.0, **parts}
         )
-        governor = Governor(contacts, drive, WHEELS, margins=reserve)
+        governor = traced.adjusted(drive, reserve, 1.0)
         return governor.admit(q, v, a, twist, twist, twist)
 
     effort = picture.effort.effort

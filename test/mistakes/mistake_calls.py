@@ -230,7 +230,14 @@ kd.base_ground_contacts base friction? stiffness?
 """
 
 
-def calls() -> list[Call]:
+def listed() -> list[list[str]]:
+    """Return the words of the tables: name of a call, and its arguments."""
+    tables = '\n'.join(group.strip() for group in (CALLS, *(one.CALLS for one in GROUPS)))
+    return [line.split() for line in tables.replace('\\\n', '').splitlines()]
+
+
+@cache
+def calls() -> tuple[Call, ...]:
     """Return all public calls with right arguments."""
     w = world()
     owners, special = {'kd': kd, 'constraints': C} | vars(w), _special(w)
@@ -239,9 +246,7 @@ def calls() -> list[Call]:
         special |= group.arguments()
     usual, functions = _usual(w), _with_fewer_arguments()
     found = []
-    listed = '\n'.join(group.strip() for group in (CALLS, *(one.CALLS for one in GROUPS)))
-    for line in listed.replace('\\\n', '').splitlines():
-        name, *words = line.split()
+    for name, *words in listed():
         owner, _, attribute = name.partition('.')
         function = functions.get(name) or getattr(owners[owner], attribute)
         names = [word.removesuffix('?') for word in words]
@@ -250,7 +255,7 @@ def calls() -> list[Call]:
         }
         optional = tuple(x for x, word in zip(names, words, strict=True) if word != x)
         found.append(Call(name, function, arguments, optional))
-    return found
+    return tuple(found)
 
 
 def _usual(w: World) -> dict[str, tuple[str, Any]]:

@@ -10,6 +10,7 @@ Messages, annotations and literal lists are left alone.
 
 import ast
 import copy
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ class Mutant(NamedTuple):
     wrong: ast.AST
 
 
+@cache
 def mutants(file):
     """Return every mutant of a file of the package; equal names are counted."""
     tree = ast.parse((PACKAGE / file).read_text(encoding='utf-8'))

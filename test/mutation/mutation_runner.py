@@ -6,7 +6,8 @@ Usage: mutation_runner.py COUNT FIRST STRIDE
 
 Of COUNT mutants (0: all of them), each STRIDE-th from FIRST on is imported in the place of its
 module by a child of its own, which then runs the laws of the file. Prints one line of JSON for
-each: name, exit status of pytest, what it said. Libraries are imported once.
+each: name, exit status of pytest, what it said. Libraries are imported once. In the end the tests
+that saw these mutants run on true formulas, or the whole laws where all mutants were asked for.
 """
 
 import io
@@ -78,25 +79,36 @@ def import_libraries():
         del sys.modules[name]
 
 
-def run_law(law):
-    """Return the exit status of pytest and its output, from this (child) process."""
+class Failures:
+    """Plugin of pytest that keeps which tests failed."""
+
+    def __init__(self):
+        self.names = []
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.names.append(report.nodeid)
+
+
+def run_tests(*asked):
+    """Return the exit status of pytest, its output and failed tests, from this (child) process."""
     import pytest
 
-    output = io.StringIO()
+    output, failures = io.StringIO(), Failures()
     with redirect_stdout(output), redirect_stderr(output):
         options = ('-x', '-q', '--no-header', '--tb=line', '-p', 'no:cacheprovider')
-        status = pytest.main([*LAWS[law], *options])
-    return int(status), output.getvalue()[-600:]
+        status = pytest.main([*asked, *options], [failures])
+    return int(status), output.getvalue()[-600:], failures.names
 
 
 def outcome_of(mutant):
-    """Return the first law that sees a mutant, or the last one, its exit status and output."""
+    """Return the first law that sees a mutant, or the last one, and what `run_tests` does."""
     sys.meta_path.insert(0, MutantLoader(mutant))
     for law in FILES[mutant.file].split():
-        status, text = run_law(law)
+        status, text, failed = run_tests(*LAWS[law])
         if status != PASSED:
             break
-    return law, status, text
+    return law, status, text, failed
 
 
 def in_child(function, *arguments):
@@ -119,7 +131,7 @@ def in_child(function, *arguments):
 
 
 def main(count, first, stride):
-    """Run the mutants, then the laws that saw one on true formulas, and report on each."""
+    """Run the mutants, then what saw one on true formulas, and report on each."""
     os.chdir(PACKAGE.parent)
     sys.path.insert(0, str(PACKAGE.parent))
     import_libraries()
@@ -127,16 +139,17 @@ def main(count, first, stride):
     def report(name, status, text):
         print(json.dumps({'name': name, 'status': status, 'text': text}), flush=True)
 
-    asked = set()
+    asked = {}
     for mutant in chosen(count)[first::stride]:
         ended, outcome = in_child(outcome_of, mutant)
-        law, status, text = outcome or ('', ended, '')
+        law, status, text, failed = outcome or ('', ended, '', [])
         report(mutant.name, status, text)
-        asked.add(law)
+        whole = not count or not failed  # nothing failed where a test cannot be imported
+        asked.setdefault(law, []).extend(LAWS.get(law, ()) if whole else failed)
     laws = [law for law in LAWS if law in asked]
-    ended, outcomes = in_child(lambda: [run_law(law) for law in laws])
-    for law, outcome in zip(laws, outcomes or [(ended, '')] * len(laws), strict=True):
-        report(law, *outcome)
+    ended, outcomes = in_child(lambda: [run_tests(*dict.fromkeys(asked[law])) for law in laws])
+    for law, outcome in zip(laws, outcomes or [(ended, '', [])] * len(laws), strict=True):
+        report(law, *outcome[:2])
 
 
 if __name__ == '__main__':

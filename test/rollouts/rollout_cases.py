@@ -74,14 +74,14 @@ def robot_of(name):
 def fast(name):
     """Return a compiled robot."""
     robot, constraints = robot_of(name)
-    return kd.compile(robot, constraints, cache=name != 'gear')
+    return kd.compile(robot, constraints)
 
 
 @functools.cache
 def with_law(name, payloads=()):
     """Return a robot that is compiled with a law of two gains."""
     robot, constraints = robot_of(name)
-    how = {'effort': law, 'gains': (0.5, 0.1), 'payloads': payloads, 'cache': False}
+    how = {'effort': law, 'gains': (0.5, 0.1), 'payloads': payloads}
     return kd.compile(robot, constraints, **how)
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rollouts against simulations one by one."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -26,9 +28,20 @@ def engines(name):
     return {'reference': kd.dynamics(*robot_of(name)), 'compiled': fast(name)}
 
 
+# each integrator on two robots, and each robot: every step alone is in test_compiler_steps.py
+QUICK = {
+    *((name, integrator) for name in ('arm', 'sled') for integrator in INTEGRATORS),
+    *(('drive', 'semi_implicit'), ('linkage', 'rk4'), ('linkage', 'midpoint')),
+    ('floating', 'midpoint'),
+}
+ALL = [
+    pytest.param(*pair, marks=() if pair in QUICK else pytest.mark.thorough)
+    for pair in itertools.product(['arm', 'sled', 'drive', 'linkage', 'floating'], INTEGRATORS)
+]
+
+
 @pytest.mark.parametrize('engine', ['reference', 'compiled'])
-@pytest.mark.parametrize('integrator', INTEGRATORS)
-@pytest.mark.parametrize('name', ['arm', 'sled', 'drive', 'linkage', 'floating'])
+@pytest.mark.parametrize(('name', 'integrator'), ALL)
 def test_as_simulated(name, integrator, engine):
     dynamics = engines(name)[engine]
     count = COUNT if engine == 'compiled' else 2

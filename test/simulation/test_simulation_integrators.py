@@ -157,12 +157,14 @@ def test_side_slip_without_projection_shrinks_with_the_order(integrator, order):
     assert np.log2(slips[0] / slips[1]) > order - 0.2
 
 
-def test_side_slip_and_energy_over_ten_seconds():
+@pytest.mark.parametrize(('kind', 'seconds'), [('compiled', 10), ('reference', 2)])
+def test_side_slip_and_energy_over_seconds(kind, seconds):
     robot, constraints, q, v = bladed_sled()
-    simulation = kd.Simulation(robot, constraints, 0.01, 'rk4')
+    engine = compiled(bladed_sled).engine('rk4') if kind == 'compiled' else None
+    simulation = kd.Simulation(robot, constraints, 0.01, 'rk4', engine=engine)
     simulation.reset(q, v)
     start = energy(robot, simulation.q, simulation.v)
-    for _ in range(20):
+    for _ in range(2 * seconds):
         simulation.step(np.zeros(robot.nv), 50)
         yaw = simulation.q[2]
         slip = (-np.sin(yaw), np.cos(yaw), -0.1) @ simulation.v[:3]

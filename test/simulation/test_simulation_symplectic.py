@@ -31,7 +31,7 @@ def chained():
 @functools.cache
 def compiled(make):
     """Return a compiled robot."""
-    return kd.compile(make(), cache=False)
+    return kd.compile(make())
 
 
 def momenta_map(robot, engine, step, count):

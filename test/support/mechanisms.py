@@ -26,7 +26,7 @@ X_TURN = (1.0, 0.0, 0.0)
 def compiled(make):
     """Return the compiled robot of what returns robot, constraints and a state; made once."""
     robot, constraints, *_ = make()
-    return kd.compile(robot, constraints, cache=False)
+    return kd.compile(robot, constraints)  # from the cache of the run where it is there
 
 
 def bladed_sled():

@@ -4,6 +4,7 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
 import kane_dynamics as kd
 from kane_dynamics.robot.sample_robots import random_tree
@@ -24,8 +25,17 @@ def with_gravity(robot, gravity):
 
 
 def thirty_trees():
-    """Return pytest arguments: 30 seeds, ten of them on each base."""
-    return [(seed, BASES[seed % 3]) for seed in range(30)]
+    """Return pytest arguments: 30 seeds, ten of them on each base, four of these in every run."""
+    return [pytest.param(*one.values[0], marks=one.marks) for one in tree_params()]
+
+
+def tree_params():
+    """Return the same for a fixture, with names as planar-1."""
+    many = [pytest.mark.thorough]
+    return [
+        pytest.param((seed, base), id=f'{base}-{seed}', marks=many if seed >= 12 else [])
+        for seed, base in ((seed, BASES[seed % 3]) for seed in range(30))
+    ]
 
 
 def tree_and_state(seed, base, **options):

@@ -3,9 +3,11 @@
 
 import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from support.compiling import compiled_with
 from support.machines import Y, at, inertia, revolute
 from support.standing_robots import PAIR, RADIUS, standing
 
@@ -32,9 +34,15 @@ def arm(**joint):
     return kd.Robot('arm', bodies)
 
 
+@cache
+def compiled_arm(**joint):
+    """Return the machine code of an arm, made once."""
+    return compiled_with((), arm(**joint))
+
+
 @pytest.fixture(scope='module', params=[{}, {'damping': 0.4, 'friction': 0.3}], ids=['', 'rubs'])
 def engine(request):
-    return kd.compile(arm(**request.param))
+    return compiled_arm(**request.param)
 
 
 @pytest.fixture(scope='module')
@@ -54,7 +62,7 @@ def mobile():
     robot = kd.Robot('drive', (*wheels, body))
     corners = [(-0.3, 0.15, 0.0), (-0.3, -0.15, 0.0), (0.3, 0.0, 0.0)]
     base = kd.bases.differential(robot, ['L'], ['R'], radius=RADIUS, supports=corners)
-    return kd.compile(robot, base.constraints), kd.base_ground_contacts(base, friction=0.6)
+    return compiled_with((), robot, base.constraints), kd.base_ground_contacts(base, friction=0.6)
 
 
 def drawn(rng, columns):
@@ -136,7 +144,7 @@ def test_the_default_grid_is_within_half_a_percent_of_toppra_on_a_fine_one():
     toppra = pytest.importorskip('toppra')
     algorithm = pytest.importorskip('toppra.algorithm')
     constraint = pytest.importorskip('toppra.constraint')
-    engine = kd.compile(arm())
+    engine = compiled_arm()
     robot, both = engine.robot, np.array([-1.0, 1.0])
     points = np.random.default_rng(4).uniform(-1.0, 1.0, (6, JOINTS))
     limits = [
