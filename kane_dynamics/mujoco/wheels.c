@@ -49,7 +49,7 @@ static struct wheels *allocated(const mjModel *m) {
   const struct kane_dynamics_robot *robot = kane_dynamics_describe();
   const int r = robot->rows, n = robot->nv, nq = robot->nq, nv = m->nv, nC = m->nC;
   const size_t numbers =
-      (size_t)(nq + n + r * n + 2 * r * nv + nv + r * r + 7 * r + 2 * nC + nv);
+      (size_t)(nq + n + r * n + 2 * r * nv + nv + r * r + 6 * r + 2 * nC + nv);
   struct wheels *w = calloc(1, sizeof *w + numbers * sizeof(double) + (n + nq) * sizeof(int));
   if (!w) return NULL;
   w->rows = constraint_rows(robot);
