@@ -13,7 +13,7 @@ from defusedxml.ElementTree import fromstring
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import ModelWarning
-from kane_dynamics.mujoco.plugin import mujoco_module
+from kane_dynamics.mujoco.plugin import FIRST, mujoco_module
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
 
@@ -29,7 +29,7 @@ def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.
 
     Visual shapes are left out, and collision meshes of formats that MuJoCo does not read. Joints
     that the robot has not are welded. A motor of MuJoCo takes the effort [N m or N] of each of
-    `motors`, within the limit of the robot.
+    `motors`, within the limit of the robot. Before 4.0 islands are off, as `attach` needs.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.
         warnings.warn(f'MuJoCo does not read {several}: left out', ModelWarning, stacklevel=2)
     _set_compiler(root)
     spec = mj.MjSpec.from_string(tostring(root, encoding='unicode'))
+    if mj.mj_version() < FIRST:
+        spec.option.disableflags |= int(mj.mjtDisableBit.mjDSBL_ISLAND)
     spec.compiler.inertiafromgeom = mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     for body in robot.bodies:
         _set_inertia(spec.body(body.name), body.inertia)

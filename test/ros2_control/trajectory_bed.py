@@ -172,10 +172,10 @@ class TrajectoryBed:
         (status, _, text), track = self.track(lambda: self.ended(self.send(place, through)))
         return status == GoalStatus.STATUS_SUCCEEDED, text, track
 
-    def home(self):
+    def home(self, through=NODE):
         """Go back to the first pose, wherever the arm is: from far away it takes some moves."""
         for _ in range(10):
-            if self.move(self.arm.pose)[0]:
+            if self.move(self.arm.pose, through)[0]:
                 return
         raise AssertionError('the arm does not come back to its first pose')
 
