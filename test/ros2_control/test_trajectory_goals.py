@@ -47,6 +47,6 @@ def test_no_event_lets_efforts_jump_above_those_of_gravity(moving):
     assert ends['preempted'][1] == 'Current goal preempted by new incoming action.'
     assert ends['pushed'][:2] == (GoalStatus.STATUS_ABORTED, -4)  # PATH_TOLERANCE_VIOLATED
     moved, refused = ends['without joint_states']
-    assert moved[0] == GoalStatus.STATUS_SUCCEEDED  # its efforts were planned before
+    assert moved[0] == GoalStatus.STATUS_SUCCEEDED, moved  # its efforts were planned before
     assert refused[:2] == (GoalStatus.STATUS_ABORTED, -1)
     assert refused[2].startswith('joint_states: stale, ')

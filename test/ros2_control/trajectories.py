@@ -37,7 +37,7 @@ def moved(bed, places, through):
 def events(bed, goals):
     """Yield what happens in a move, how that ends, and what was commanded meanwhile."""
     first = goals.draw()
-    bed.move(first)
+    bed.reach(first)
     there, back = goals.draw(), first
     halfway = 0.5 * (there + back)
     for name, act in (
@@ -46,7 +46,7 @@ def events(bed, goals):
         ('pushed', lambda: bed.push(there)),
         ('without joint_states', lambda: bed.lose_states(there, GONE)),
     ):
-        bed.move(back)
+        bed.reach(back)  # it may have been pushed away
         yield name, *bed.track(act)
 
 

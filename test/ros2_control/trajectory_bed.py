@@ -172,12 +172,17 @@ class TrajectoryBed:
         (status, _, text), track = self.track(lambda: self.ended(self.send(place, through)))
         return status == GoalStatus.STATUS_SUCCEEDED, text, track
 
-    def home(self, through=NODE):
-        """Go back to the first pose, wherever the arm is: from far away it takes some moves."""
+    def reach(self, place, through=NODE):
+        """Go to a place, wherever the arm is: from far away it takes some moves."""
         for _ in range(10):
-            if self.move(self.arm.pose, through)[0]:
+            succeeded, reason, _ = self.move(place, through)
+            if succeeded:
                 return
-        raise AssertionError('the arm does not come back to its first pose')
+        raise AssertionError(f'the arm does not come to {place}: {reason}')
+
+    def home(self, through=NODE):
+        """Go back to the first pose."""
+        self.reach(self.arm.pose, through)
 
     def wait(self, seconds):
         """Let the time of the robot go on."""
