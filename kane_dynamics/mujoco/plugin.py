@@ -137,7 +137,7 @@ def attach(
     rows = ConstraintSet.of(robot, constraints)
     check_branches(robot, rows)
     plugin, library = build_plugin(robot, rows, folder or cache_folder() / 'mujoco' / robot.name)
-    _load(mj, library)
+    mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
     choices = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
     instance = spec.add_plugin(**choices)
@@ -161,15 +161,6 @@ def mujoco_module() -> Any:
     except ImportError as error:
         remedy = 'pip install kane_dynamics[mujoco]'
         raise MissingPackageError('wheels in MuJoCo', 'mujoco', remedy) from error
-
-
-def _load(mj: Any, library: Path) -> None:
-    """Load a plugin; one of the same rows from another folder may be there."""
-    try:
-        mj.mj_loadPluginLibrary(str(library))
-    except mj.FatalError as error:
-        if 'already registered' not in str(error):
-            raise
 
 
 def _check_version(mj: Any, spec: mujoco.MjSpec) -> None:

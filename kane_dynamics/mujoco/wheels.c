@@ -319,5 +319,6 @@ __attribute__((constructor)) static void register_plugin(void) {
   plugin.nstate = nstate, plugin.nsensordata = nsensordata;
   plugin.init = init, plugin.destroy = destroy, plugin.copy = copy, plugin.reset = reset;
   plugin.compute = compute, plugin.advance = advance;
-  mjp_registerPlugin(&plugin);
+  int slot; /* a copy of this file may have been loaded from another folder */
+  if (!mjp_getPlugin(PLUGIN_NAME, &slot)) mjp_registerPlugin(&plugin);
 }

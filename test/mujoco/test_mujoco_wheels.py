@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels that roll inside MuJoCo: against our own dynamics, statics and the laws of contact."""
 
+import ctypes
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -276,6 +278,18 @@ def test_copies_resets_and_threads_have_states_of_their_own(path, rolling):
     alone, _ = rollout.rollout(model, several[:1], states[:1], nstep=50)
     for end in ends:
         assert_array_equal(end, alone[0])
+
+
+def test_a_plugin_may_be_loaded_from_two_folders(path, rolling, tmp_path):
+    for folder in (tmp_path / 'one', tmp_path / 'other'):
+        spec = with_springs(path)
+        assert kd.mujoco.attach(spec, *rolling, folder=folder).parent == folder
+        pushed(spec.compile(), 0.1)
+    # an error while it is loaded would leave the lock of the loader closed for other threads
+    thread = threading.Thread(target=ctypes.CDLL, args=[None], daemon=True)
+    thread.start()
+    thread.join(10.0)
+    assert not thread.is_alive()
 
 
 def test_what_cannot_be_is_refused(path, rolling):
