@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Plan:
         motors = self.commanded or self.actuated
         return tuple(name for name in self.robot.velocity_names if name in motors)
 
-    @property
+    @cached_property
     def rows_bind_motors(self) -> bool:
         """
         Return whether constraint rows decide about efforts of the motors.

@@ -47,6 +47,7 @@ def build_plugin(
     library = folder / f'{name}-{mj.__version__}.so'
     if library.is_file():
         return name, library
+    check_branches(robot, plan.constraints)
     folder.mkdir(parents=True, exist_ok=True)
     place = Path(mj.__file__).parent
     shared = next(path.name for path in sorted(place.glob('libmujoco.so*')))
@@ -127,16 +128,16 @@ def attach(
     mj = mujoco_module()
     scale = as_positive('weight', weight)
     _check_version(mj, spec)
-    names = [(joints or {}).get(name, name) for name in _joints(robot)]
+    moving = _joints(robot)
+    names = [(joints or {}).get(name, name) for name in moving]
     if names[0] not in (joint.name for joint in spec.joints):
         _add_base(mj, spec, robot.base)
     known = {joint.name: joint for joint in spec.joints}
     for name in names:
         if name not in known:
             raise NameNotFoundError('joint of the model', name, known)
-    rows = ConstraintSet.of(robot, constraints)
-    check_branches(robot, rows)
-    plugin, library = build_plugin(robot, rows, folder or cache_folder() / 'mujoco' / robot.name)
+    place = folder or cache_folder() / 'mujoco' / robot.name
+    plugin, library = build_plugin(robot, constraints, place)
     mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
     choices = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
@@ -147,10 +148,8 @@ def attach(
     sensor = spec.add_sensor(name=INSTANCE, type=mj.mjtSensor.mjSENS_PLUGIN)
     sensor.plugin.plugin_name, sensor.plugin.name = plugin, INSTANCE
     sensor.plugin.active = True
-    wheels = [
-        name for name, wheel in zip(names, _joints(robot), strict=True) if wheel in robot.wheels
-    ]
-    _exclude_wheels(spec, [known[name].parent for name in wheels])
+    pairs = zip(names, moving, strict=True)
+    _exclude_wheels(spec, [known[name].parent for name, joint in pairs if joint in robot.wheels])
     return library
 
 

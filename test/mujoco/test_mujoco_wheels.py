@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
-from support.base_urdf import BASES
+from support.base_urdf import write_preset
 from support.mechanisms import four_bar_loop
 
 import kane_dynamics as kd
 from kane_dynamics import cli
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning, NameNotFoundError
+from kane_dynamics.robot_config.robot_source import model_of_file
 
 mujoco = pytest.importorskip('mujoco', reason='pip install mujoco')
 plugin = pytest.importorskip('kane_dynamics.mujoco.plugin')
@@ -193,8 +194,9 @@ def test_limits_hold_in_the_metric_of_the_wheels(path, rolling):
 
 @pytest.mark.parametrize('kind', ['mecanum', 'skid_steer', 'ackermann', 'swerve'])
 def test_bases_of_all_kinds_roll(kind, tmp_path):
-    robot, base, (file, settings) = base_of(kind, tmp_path)
-    spec = mujoco.MjSpec.from_file(str(file))
+    described = model_of_file(write_preset(kind, tmp_path))
+    robot, base = described.robot, described.constraints
+    spec = mujoco.MjSpec.from_string(described.text)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
     kd.mujoco.attach(spec, robot, base)
     model = spec.compile()
@@ -236,21 +238,6 @@ def test_a_floating_base_rolls_and_falls_on_two_wheels(path):
     mujoco.mj_forward(model, data)
     assert data.sensor(plugin.INSTANCE).data.size == 2 * 6
     assert_allclose(data.sensor(plugin.INSTANCE).data[6:], 0.0, atol=1e-13)
-
-
-def base_of(kind, folder):
-    """Return a robot on a kind of base, its rows, and its file with the parameters."""
-    from kane_dynamics.robot_config.robot_source import model_of_file
-
-    text, settings, *_ = BASES[kind]
-    file = folder / f'{kind}.urdf'
-    file.write_text(text, encoding='utf-8')
-    lines = [f'    {name}: {value}' for name, value in settings.items()]
-    head = ['/**:', '  ros__parameters:', f'    urdf_file: {file}', f'    base_type: {kind}']
-    preset = folder / f'{kind}.yaml'
-    preset.write_text('\n'.join([*head, *lines]), encoding='utf-8')
-    model = model_of_file(preset)
-    return model.robot, model.constraints, (file, settings)
 
 
 def test_copies_resets_and_threads_have_states_of_their_own(path, rolling):
@@ -327,8 +314,6 @@ def test_the_command_writes_a_model_that_needs_mujoco_alone(tmp_path):
 
 
 def test_the_urdf_of_tiago_has_the_masses_of_the_robot():
-    from kane_dynamics.robot_config.robot_source import model_of_file
-
     tiago = model_of_file('tiago')
     robot = tiago.robot
     with pytest.warns(ModelWarning, match='arm_1_collision.dae'):

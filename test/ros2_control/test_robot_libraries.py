@@ -3,9 +3,8 @@
 
 import numpy as np
 import pytest
-import yaml
 from numpy.testing import assert_allclose
-from support.base_urdf import BASES
+from support.base_urdf import BASES, write_preset
 
 import kane_dynamics as kd
 from kane_dynamics import cli
@@ -19,14 +18,8 @@ def preset_of(kind, folder):
     """Return the parameters' file of a shipped robot, or of one on a kind of base."""
     if kind not in BASES:
         return kind
-    text, settings, *_ = BASES[kind]
-    if kind == 'swerve':  # as they are sold
-        settings = {**settings, 'base.command_interface': 'velocity'}
-    (folder / f'{kind}.urdf').write_text(text, encoding='utf-8')
-    given = {'urdf_file': str(folder / f'{kind}.urdf'), 'base_type': kind, **settings}
-    file = folder / f'{kind}.yaml'
-    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': given}}), encoding='utf-8')
-    return str(file)
+    driven = {'base.command_interface': 'velocity'} if kind == 'swerve' else {}  # as they are sold
+    return str(write_preset(kind, folder, **driven))
 
 
 def built_robot(kind, folder):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF texts of mobile bases with a lift, and the parameters of nodes that describe them."""
 
+import yaml
+
 CORNERS = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
 RADIUS = 0.1
 
@@ -116,3 +118,13 @@ BASES = {
         ('swerve', 1, 2),
     ),
 }
+
+
+def write_preset(kind, folder, **more):
+    """Write the URDF of a base and its parameters into a folder; return the file of parameters."""
+    text, settings, *_ = BASES[kind]
+    urdf, file = folder / f'{kind}.urdf', folder / f'{kind}.yaml'
+    urdf.write_text(text, encoding='utf-8')
+    given = {'urdf_file': str(urdf), 'base_type': kind, **settings, **more}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': given}}), encoding='utf-8')
+    return file
