@@ -70,7 +70,7 @@ def launch_setup(context):
         raise InvalidInputError(f'hardware:={FORCES} has no controllers, got {controller}')
     nodes = [
         gazebo(gui),
-        controlled_robot(context, hardware, use_sim_time=True),
+        controlled_robot(context, controller, hardware, use_sim_time=True),
         Node(
             package='ros_gz_sim',
             executable='create',

@@ -60,7 +60,7 @@ def launch_setup(context):
                 ('robot_description', 'kane_simulator/robot_description'),
             ],
         ),
-        controlled_robot(context, 'topic', use_sim_time=False),
+        controlled_robot(context, controller, 'topic', use_sim_time=False),
         Node(
             package='controller_manager',
             executable='ros2_control_node',

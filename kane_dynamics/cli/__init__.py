@@ -68,7 +68,7 @@ COMMANDS = {
         'write the dynamics of a robot as a C library or for MuJoCo; or the ROS 2 package that '
         'loads such libraries',
         'robot? --urdf --root-joint --output --name --functions --frames --payloads --cpu --cpp '
-        '--mujoco',
+        '--mujoco --scene',
         compilation.build,
     ),
     'equations': Command(

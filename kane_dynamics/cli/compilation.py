@@ -17,7 +17,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
 from kane_dynamics.deployment import controllers, core
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.mujoco import attach, spec_of_urdf
+from kane_dynamics.mujoco.prefix import write_prefix
 
 _DAY = 86400.0  # [s]
 _SHOWN = 12  # digits of a file's name
@@ -113,11 +113,8 @@ def _build_mujoco(options: argparse.Namespace) -> Path:
     model = read_robot(options).model
     name = options.name or core.identifier(model.robot.name)
     folder = writable_folder(options.output or Path(f'{name}_mujoco'))
-    spec = spec_of_urdf(model.text, model.robot, model.motors)
-    spec.modelname = name
-    attach(spec, model.robot, model.constraints, folder=folder)
-    spec.compile()
-    (folder / f'{name}.xml').write_text(spec.to_xml(), encoding='utf-8')
+    parts = model.text, model.robot, model.constraints, model.motors
+    write_prefix(*parts, name, folder, options.scene)
     return folder
 
 

@@ -146,6 +146,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--payloads': _text('FRAME', 'frames that may carry a payload', **_SEVERAL),
     '--cpu': {'default': 'native', 'choices': CPUS},
     '--mujoco': _flag('write a model of MuJoCo and the plugin of its wheels, no library'),
+    '--scene': _file('model of MuJoCo that surrounds the robot, for --mujoco'),
     '--cpp': _flag('write the ROS 2 package kane_dynamics_cpp into a workspace, without ROBOT'),
     '--no-side-slip': _flag('of a planar base'),
     '--format': _choice(('text', 'latex', 'sympy')),

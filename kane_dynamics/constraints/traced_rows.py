@@ -16,7 +16,7 @@ Speeds x that keep :math:`A x = b_0` while the robot moves at other speeds v cha
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -66,7 +66,8 @@ class TracedRows(RobotRows):
 
     exact: ClassVar[bool] = True
     """b is differentiated by the rules of calculus."""
-    function: Any
+    function: Any = field(compare=False)
+    content: str = field(repr=False)  # of the function, for hashes
     columns: tuple[tuple[int, ...], ...]
     integrated: bool = False
 
@@ -134,7 +135,8 @@ def traced_rows(
     ]
     values = ca.cse(at_unit_quaternions(robot, expressions, state.q))
     function = ca.Function('rows', list(state), values)
-    return TracedRows(robot, labels, function, tuple(map(tuple, columns)), integrated)
+    content = function.serialize()
+    return TracedRows(robot, labels, function, content, tuple(map(tuple, columns)), integrated)
 
 
 def traced_column(name: str, phi: Callable[..., Any], arguments: Sequence[Any]) -> Any:

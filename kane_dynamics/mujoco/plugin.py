@@ -13,6 +13,7 @@ from kane_dynamics.algorithms.row_elimination import sparse_rows
 from kane_dynamics.compiler.cache import cache_folder
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.recipe import fingerprint
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.deployment.core import Plan, c_compiler, run_command, write_core
@@ -27,8 +28,8 @@ WEIGHT = 1e4
 """Of the rows beside the inertia that they move; see `attach`."""
 FIRST = 4_000_000
 """`mj_version` from which islands may be on: 4.0.0."""
-INSTANCE = 'wheels'
-"""Name of the plugin's instance, and of its sensor."""
+NAME = 'wheels'
+"""Of the plugin's instance, and of its sensor."""
 _SOURCE = Path(__file__).with_name('wheels.c')
 _PLANAR = (('base_x', (1, 0, 0)), ('base_y', (0, 1, 0)), ('base_yaw', (0, 0, 1)))
 
@@ -43,7 +44,8 @@ def build_plugin(
     )
     if not plan.constraints:
         raise InvalidInputError('constraints: need at least one, got none')
-    name = f'kane_dynamics.wheels_{plan.fingerprint()[:12]}'
+    code = fingerprint(robot, plan.constraints, plan.fingerprint(), _SOURCE.read_text())
+    name = f'kane_dynamics.wheels_{code[:12]}'
     library = folder / f'{name}-{mj.__version__}.so'
     if library.is_file():
         return name, library
@@ -68,6 +70,7 @@ def attach(
     joints: Mapping[str, str] | None = None,
     weight: float = WEIGHT,
     folder: Path | None = None,
+    name: str = NAME,
 ) -> Path:
     r"""
     Let a model of MuJoCo keep constraint rows A v = b0, A a = b exactly, contacts and all.
@@ -75,14 +78,16 @@ def attach(
     MuJoCo solves contacts and limits with :math:`M + A^T W A` in place of M and the force
     :math:`A^T (W (b - (A v - b_0) / h) + \lambda)` beside its own; after each step
     :math:`v \leftarrow v - M^{-1} A^T (A M^{-1} A^T)^{-1} (A v - b_0)`, and :math:`\lambda` is
-    that of the step. Wheels neither slip nor leave the ground; they meet nothing that is fixed.
+    that of the step. Where rows have a :math:`\Phi`, q is projected onto :math:`\Phi = 0` before.
+    Wheels neither slip nor leave the ground; they meet nothing that is fixed.
 
     Parameters
     ----------
     spec : mujoco.MjSpec
         A model with the joints of the robot; it is changed. A base that has none gets them: two
         slides and a hinge of a planar base, a free joint of a floating one. It gets a sensor
-        `wheels`: the multipliers [N or N m], then A v - b0 [m/s or rad/s], one of each row.
+        with the multipliers of the last step [N or N m], then A v - b0 after it [m/s or rad/s],
+        one of each row.
     robot : Robot
         The robot of the rows.
     constraints : sequence of Constraint
@@ -94,6 +99,8 @@ def attach(
         MuJoCo's solver leaves: its `tolerance` is on a cost that grows with it.
     folder : Path, optional
         Where the plugin is built; the cache where left out.
+    name : str
+        Of the instance of the plugin and of the sensor; each robot in a model needs its own.
 
     Returns
     -------
@@ -131,23 +138,25 @@ def attach(
     moving = _joints(robot)
     names = [(joints or {}).get(name, name) for name in moving]
     if names[0] not in (joint.name for joint in spec.joints):
-        _add_base(mj, spec, robot.base)
+        _add_base(mj, spec, names, robot.base)
     known = {joint.name: joint for joint in spec.joints}
-    for name in names:
-        if name not in known:
-            raise NameNotFoundError('joint of the model', name, known)
+    for joint in names:
+        if joint not in known:
+            raise NameNotFoundError('joint of the model', joint, known)
     place = folder or cache_folder() / 'mujoco' / robot.name
     plugin, library = build_plugin(robot, constraints, place)
     mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
-    choices = {'plugin_name': plugin, 'name': INSTANCE, 'active': True}
+    choices = {'plugin_name': plugin, 'name': name, 'active': True}
     instance = spec.add_plugin(**choices)
     instance.config = {'joints': ' '.join(names), 'weight': repr(scale)}
     body = known[names[0]].parent
-    body.plugin.plugin_name, body.plugin.name, body.plugin.active = plugin, INSTANCE, True
-    sensor = spec.add_sensor(name=INSTANCE, type=mj.mjtSensor.mjSENS_PLUGIN)
-    sensor.plugin.plugin_name, sensor.plugin.name = plugin, INSTANCE
-    sensor.plugin.active = True
+    body.plugin.plugin_name, body.plugin.name, body.plugin.active = plugin, name, True
+    if hasattr(body, 'sleep'):  # from 3.4 on: M of a tree that sleeps is not computed again
+        body.sleep = mj.mjtSleepPolicy.mjSLEEP_NEVER
+    sensor = spec.add_sensor(name=name, type=mj.mjtSensor.mjSENS_USER)
+    sensor.datatype, sensor.needstage = mj.mjtDataType.mjDATATYPE_REAL, mj.mjtStage.mjSTAGE_POS
+    sensor.dim = 2 * len(ConstraintSet.of(robot, constraints).labels)
     pairs = zip(names, moving, strict=True)
     _exclude_wheels(spec, [known[name].parent for name, joint in pairs if joint in robot.wheels])
     return library
@@ -200,9 +209,11 @@ def _joints(robot: Robot) -> tuple[str, ...]:
     return (*first[: bool(base) * 3], *others)
 
 
-def _add_base(mj: Any, spec: mujoco.MjSpec, base: str) -> None:
-    """Let the first body of a model move as the base of the robot."""
-    body = spec.worldbody.first_body()
+def _add_base(mj: Any, spec: mujoco.MjSpec, names: Sequence[str], base: str) -> None:
+    """Let the body that carries all joints of the robot move as its base."""
+    body = next(joint.parent for joint in spec.joints if joint.name in names)
+    while body.parent.name != 'world':
+        body = body.parent
     if base == 'floating':
         body.add_joint(name=BASE_JOINT, type=mj.mjtJoint.mjJNT_FREE)
     for name, axis in _PLANAR if base == 'planar' else ():

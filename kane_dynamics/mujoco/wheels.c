@@ -5,9 +5,12 @@
  * `compute` adds A' W A to the mass matrix and A' (W target + lambda) to the passive forces, with
  * target = b - (A v - b0) / h, so that MuJoCo solves contacts and limits in the constrained
  * metric: one step of an augmented Lagrangian. `advance` takes the multipliers from the change of
- * the speeds, restores the mass matrix, and projects v onto A v = b0 in its metric.
+ * the speeds, restores the mass matrix, and projects in its metric q onto Phi = 0, where rows have
+ * one, and v onto A v = b0.
  *
- * All is kept with mjData: plugin_state has lambda, plugin_data the rest.
+ * All is kept with mjData: plugin_state has lambda, plugin_data the rest. Where the model has a
+ * user sensor of the instance's name, `advance` writes lambda and A v - b0 there: a plugin sensor
+ * would cost a recursion of forces in each step.
  */
 #include <mujoco/mujoco.h>
 
@@ -19,6 +22,7 @@
 
 #define TWIST 6 /* speeds of a free joint */
 #define DROPPED 1e-10 /* part of the largest pivot below which a row repeats others */
+#define ROUNDING 1e-15 /* m/s or rad/s below which v needs no projection */
 static const char *const attributes[] = {"joints", "weight"};
 
 typedef int rows_function(const double *q, const double *v, const double *time,
@@ -30,11 +34,12 @@ struct wheels {
   int count, speeds, coordinates; /* of rows; of the library's v and q */
   int nv, nC;                     /* of MuJoCo's */
   int free;                       /* whether the first six speeds are those of a free joint */
+  int sensor;                     /* where sensordata has lambda and A v - b0, or -1 */
   int saved;                      /* whether M and its factor are those of compute */
   int *dof, *address;             /* of each speed in qvel, of each coordinate in qpos */
   double *weight;
   double *q, *v, *local, *A, *b0, *b, *Phi, *target, *before; /* local: A of the library's v */
-  double *X, *S, *change;         /* M^-1 A', A M^-1 A', multipliers of a projection */
+  double *X, *S, *change;         /* M^-1 A', factor of A M^-1 A', multipliers of a projection */
   double *M, *LD, *D;             /* MuJoCo's before compute */
 };
 
@@ -169,9 +174,13 @@ static int nstate(const mjModel *m, int instance) {
   return kane_dynamics_describe()->rows;
 }
 
-static int nsensordata(const mjModel *m, int instance, int sensor) {
-  (void)sensor;
-  return 2 * nstate(m, instance); /* multipliers, then slips */
+/* Find the user sensor of an instance; return why it cannot be, or NULL. */
+static const char *find_sensor(const mjModel *m, struct wheels *w, int instance) {
+  const char *name = mj_id2name(m, mjOBJ_PLUGIN, instance);
+  const int sensor = name ? mj_name2id(m, mjOBJ_SENSOR, name) : -1;
+  w->sensor = sensor < 0 ? -1 : m->sensor_adr[sensor];
+  const int fits = sensor < 0 || (m->sensor_type[sensor] == mjSENS_USER && m->sensor_dim[sensor] == 2 * w->count);
+  return fits ? NULL : "the sensor of this name must be of type user, with two numbers a row";
 }
 
 static int init(const mjModel *m, mjData *d, int instance) {
@@ -183,6 +192,7 @@ static int init(const mjModel *m, mjData *d, int instance) {
   if (!problem && kane_dynamics_describe()->check()) problem = "the code is for other processors";
   if (!problem && !(scale > 0.0 && scale < HUGE_VAL)) problem = "'weight' must be positive";
   if (!problem) problem = find_joints(m, w, mj_getPluginConfig(m, instance, "joints"));
+  if (!problem) problem = find_sensor(m, w, instance);
   if (!problem) problem = fit(m, w, scale);
   if (problem) {
     mju_warning("kane_dynamics wheels: %s", problem);
@@ -212,24 +222,17 @@ static void reset(const mjModel *m, mjtNum *state, void *data, int instance) {
   if (data) ((struct wheels *)data)->saved = 0;
 }
 
-static void sense(const mjModel *m, mjData *d, int instance, const struct wheels *w) {
-  const mjtNum *lambda = d->plugin_state + m->plugin_stateadr[instance];
-  for (int i = 0; i < m->nsensor; ++i) {
-    if (m->sensor_type[i] != mjSENS_PLUGIN || m->sensor_plugin[i] != instance) continue;
-    mjtNum *data = d->sensordata + m->sensor_adr[i];
-    for (int k = 0; k < w->count; ++k) {
-      data[k] = lambda[k] + w->weight[k] * missed(w, k, d->qacc);
-      data[w->count + k] = slip(w, k, d->qvel);
-    }
+/* MuJoCo sets user sensors to zero before `compute`. */
+static void report(const struct wheels *w, mjData *d, const mjtNum *lambda) {
+  for (int k = 0; k < w->count && w->sensor >= 0; ++k) {
+    d->sensordata[w->sensor + k] = lambda[k];
+    d->sensordata[w->sensor + w->count + k] = slip(w, k, d->qvel);
   }
 }
 
 static void compute(const mjModel *m, mjData *d, int instance, int capability) {
+  (void)capability;
   struct wheels *w = (struct wheels *)d->plugin_data[instance];
-  if (capability & mjPLUGIN_SENSOR) {
-    sense(m, d, instance, w);
-    return;
-  }
   const char *problem = wrong_options(m);
   if (problem) mju_error("kane_dynamics wheels: %s", problem);
   if (find_rows(w, d->qpos, d->qvel, d->time)) {
@@ -255,15 +258,19 @@ static void compute(const mjModel *m, mjData *d, int instance, int capability) {
       }
     }
   }
+  report(w, d, lambda);
   mj_factorM(m, d);
   if (d->nefc && m->opt.solver == mjSOL_PGS) mj_projectConstraint(m, d);
 }
 
-/* Solve S x = x, positive semidefinite, in place; what repeats other rows gets nothing. */
-static void solve(double *S, double *x, int count) {
-  double largest = 0.0;
+/* Factor A M^-1 A', positive semidefinite: L in the lower triangle; a column of zeros is dropped. */
+static void factor(const mjModel *m, mjData *d, struct wheels *w) {
+  const int count = w->count;
+  double *S = w->S, largest = 0.0;
+  mj_solveM(m, d, w->X, w->A, count);
+  mju_mulMatMatT(S, w->A, w->X, count, w->nv, count);
   for (int i = 0; i < count; ++i) largest = fmax(largest, S[i * count + i]);
-  for (int i = 0; i < count; ++i) { /* L in the lower triangle; a column of zeros is dropped */
+  for (int i = 0; i < count; ++i) {
     for (int j = 0; j <= i; ++j) {
       double s = S[i * count + j];
       for (int k = 0; k < j; ++k) s -= S[i * count + k] * S[j * count + k];
@@ -271,6 +278,12 @@ static void solve(double *S, double *x, int count) {
       else S[i * count + j] = S[j * count + j] > 0.0 ? s / S[j * count + j] : 0.0;
     }
   }
+}
+
+/* Subtract M^-1 A' (A M^-1 A')^-1 x, x in `change`; what repeats other rows gets nothing. */
+static void subtract(struct wheels *w, double *speeds) {
+  const int count = w->count;
+  double *x = w->change, *S = w->S;
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < i; ++k) x[i] -= S[i * count + k] * x[k];
     x[i] = S[i * count + i] > 0.0 ? x[i] / S[i * count + i] : 0.0;
@@ -278,6 +291,30 @@ static void solve(double *S, double *x, int count) {
   for (int i = count - 1; i >= 0; --i) {
     for (int k = i + 1; k < count; ++k) x[i] -= S[k * count + i] * x[k];
     x[i] = S[i * count + i] > 0.0 ? x[i] / S[i * count + i] : 0.0;
+  }
+  for (int k = 0; k < count; ++k) mju_addToScl(speeds, w->X + k * w->nv, -x[k], w->nv);
+}
+
+/* Project q onto Phi = 0 by a step of Newton's method, then v onto A v = b0. */
+static void project(const mjModel *m, mjData *d, struct wheels *w) {
+  double *step = w->before;
+  if (find_rows(w, d->qpos, d->qvel, d->time)) return;
+  factor(m, d, w);
+  if (!mju_isZero(w->Phi, w->count)) {
+    memset(step, 0, w->nv * sizeof *step);
+    memcpy(w->change, w->Phi, w->count * sizeof(double));
+    subtract(w, step);
+    mj_integratePos(m, d->qpos, step, 1.0);
+    if (find_rows(w, d->qpos, d->qvel, d->time)) return;
+    factor(m, d, w);
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    double largest = 0.0;
+    for (int k = 0; k < w->count; ++k) {
+      w->change[k] = slip(w, k, d->qvel);
+      largest = fmax(largest, fabs(w->change[k]));
+    }
+    if (largest > ROUNDING) subtract(w, d->qvel);
   }
 }
 
@@ -296,28 +333,18 @@ static void advance(const mjModel *m, mjData *d, int instance) {
   memcpy(d->qLD, w->LD, w->nC * sizeof(double));
   memcpy(d->qLDiagInv, w->D, w->nv * sizeof(double));
   w->saved = 0;
-  if (find_rows(w, d->qpos, d->qvel, d->time)) return;
-  mj_solveM(m, d, w->X, w->A, w->count);
-  for (int pass = 0; pass < 2; ++pass) {
-    mju_mulMatMatT(w->S, w->A, w->X, w->count, w->nv, w->count);
-    for (int k = 0; k < w->count; ++k) w->change[k] = slip(w, k, d->qvel);
-    solve(w->S, w->change, w->count);
-    for (int k = 0; k < w->count; ++k) {
-      mju_addToScl(d->qvel, w->X + k * w->nv, -w->change[k], w->nv);
-    }
-  }
+  project(m, d, w);
+  report(w, d, lambda);
 }
 
 __attribute__((constructor)) static void register_plugin(void) {
   mjpPlugin plugin;
   mjp_defaultPlugin(&plugin);
   plugin.name = PLUGIN_NAME;
-  plugin.capabilityflags = mjPLUGIN_PASSIVE | mjPLUGIN_SENSOR;
-  plugin.needstage = mjSTAGE_ACC;
+  plugin.capabilityflags = mjPLUGIN_PASSIVE;
   plugin.nattribute = sizeof attributes / sizeof *attributes;
   plugin.attributes = attributes;
-  plugin.nstate = nstate, plugin.nsensordata = nsensordata;
-  plugin.init = init, plugin.destroy = destroy, plugin.copy = copy, plugin.reset = reset;
+  plugin.nstate = nstate, plugin.init = init, plugin.destroy = destroy, plugin.copy = copy, plugin.reset = reset;
   plugin.compute = compute, plugin.advance = advance;
   int slot; /* a copy of this file may have been loaded from another folder */
   if (!mjp_getPlugin(PLUGIN_NAME, &slot)) mjp_registerPlugin(&plugin);

@@ -208,11 +208,11 @@ def controller_joints(robot: str, controller: str) -> list[str]:
     return list(content[controller]['ros__parameters']['joints'])
 
 
-def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
+def controlled_robot(
+    context: Any, controller: str, hardware: str, use_sim_time: bool, **more: Any
+) -> Node:
     """Return the publisher of robot_description: the URDF with the blocks of ros2_control."""
-    robot, controller, urdf = (
-        LaunchConfiguration(name).perform(context) for name in ('robot', 'controller', 'urdf_file')
-    )
+    robot, urdf = (LaunchConfiguration(name).perform(context) for name in ('robot', 'urdf_file'))
     shipped = share_directory() / 'config' / f'{robot}.yaml'
     local = yaml.safe_load(shipped.read_text(encoding='utf-8'))['/**']['ros__parameters']
     xacro = PathJoinSubstitution(
@@ -226,6 +226,7 @@ def controlled_robot(context: Any, hardware: str, use_sim_time: bool) -> Node:
         'hardware': hardware,
         'controller': controller,
         'casters': CONTROLLED[robot],
+        **more,
     }
     options = [part for name, text in values.items() for part in (f' {name}:=', text)]
     description = Command([FindExecutable(name='xacro'), ' ', xacro, *options])

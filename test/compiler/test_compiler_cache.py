@@ -181,13 +181,17 @@ class TestCompile:
         expected = kd.dynamics(robot).simulate(*start, 0.1, effort=lambda t, q, v: -v)
         assert error(fast.simulate(*start, 0.1).v[-1], expected.v[-1]) < 1e-12
 
-    def test_functions_of_users_are_not_stored(self, cache_folder):
+    def test_functions_of_users_are_stored_by_what_they_compute(self, cache_folder):
         robot = crane()
-        row = kd.constraints.pfaffian(robot, lambda q, t: [np.sin(q[1]), 1.0], label='row')
-        fast = kd.compile(robot, (row,))
-        assert fast.source == 'compiled'
-        assert 'not usable: Function(rows:' in fast.note
-        assert not cache_folder.exists()
+        q, v = np.array([0.3, 0.4]), np.zeros(2)
+        for slope, source in ((1.0, 'compiled'), (2.0, 'compiled'), (1.0, 'cache')):
+            row = kd.constraints.pfaffian(
+                robot, lambda q, t, slope=slope: [slope * np.sin(q[1]), 1.0], label='row'
+            )
+            fast = kd.compile(robot, (row,))
+            assert fast.source == source
+            expected = kd.forward_dynamics(robot, q, v, np.ones(2), (row,)).acceleration
+            assert error(fast.acceleration(q, v, np.ones(2)), expected) < 1e-12
 
     def test_constraints_of_users_classes_are_not_stored(self, cache_folder):
         """Regression: fields were hashed, the code of rows() was not."""

@@ -381,9 +381,20 @@ def test_names_are_quoted_for_c():
     assert c_string('left "arm" \\ 1') == '"left \\"arm\\" \\\\ 1"'
 
 
-def test_rows_of_a_function_have_no_stamp(compiler, tmp_path):
+def test_rows_of_a_function_are_stamped_by_what_it_computes():
     robot = kd.serial_chain(2)
-    rows = (kd.constraints.pfaffian(robot, lambda q, t: [[1.0, 1.0]]),)
-    plan = Plan(robot, ConstraintSet.of(robot, rows), 'two', (), functions=('friction_force',))
+
+    def stamp(slope):
+        row = kd.constraints.pfaffian(robot, lambda q, t: [[1.0, slope * q[0]]])
+        rows = ConstraintSet.of(robot, [row])
+        return Plan(robot, rows, 'two', (), functions=('friction_force',)).fingerprint()
+
+    assert stamp(2.0) == stamp(2.0) != stamp(3.0)
+
+
+def test_rows_that_cannot_be_traced_have_no_stamp():
+    robot = kd.serial_chain(2)
+    row = kd.constraints.pfaffian(robot, lambda q, t: [[1.0, 1.0 if q[0] > 0.0 else 2.0]])
+    rows = ConstraintSet.of(robot, [row])
     with pytest.raises(NotFingerprintableError):
-        write_core(plan, tmp_path)
+        Plan(robot, rows, 'two', (), functions=('friction_force',)).fingerprint()

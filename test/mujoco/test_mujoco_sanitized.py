@@ -21,7 +21,7 @@ PLUGIN = Path(cli.__file__).parents[1] / 'mujoco' / 'wheels.c'
 def test_address_and_undefined_behaviour(tmp_path):
     model = model_of_file('nonholonomic')
     assert cli.main(['build', 'nonholonomic', '--mujoco', '--output', str(tmp_path)]) == 0
-    (library,) = tmp_path.glob('*.so')
+    (library,) = tmp_path.glob('lib/mujoco_plugins/*.so')
     rows = ConstraintSet.of(model.robot, model.constraints)
     write_core(Plan(model.robot, rows, 'rows', (), functions=('constraint_rows',)), tmp_path)
     place = Path(mujoco.__file__).parent

@@ -5,6 +5,7 @@ import ctypes
 import subprocess
 import sys
 import threading
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -129,7 +130,7 @@ def test_the_sensor_tells_multipliers_and_slip(path, rolling):
     effort = TORQUE.copy() + kd.friction_force(rolling[0], data.qvel)
     effort[5:] -= STIFFNESS * data.qpos[5:] + DAMPING * data.qvel[5:]
     motion = kd.dynamics(*rolling).forward_dynamics(data.qpos, data.qvel, effort)
-    found = data.sensor(plugin.INSTANCE).data
+    found = data.sensor(plugin.NAME).data
     # of the implicit step, an h later: first order
     assert_allclose(found[:ROWS], motion.multipliers, atol=2e-2 * np.abs(motion.multipliers).max())
     assert_allclose(found[ROWS:], 0.0, atol=1e-15)
@@ -236,8 +237,8 @@ def test_a_floating_base_rolls_and_falls_on_two_wheels(path):
     assert_allclose(data.qpos, wanted.q[-1], atol=1e-6)
     assert abs(data.qpos[4:7]).max() > 0.1  # it has turned and tipped
     mujoco.mj_forward(model, data)
-    assert data.sensor(plugin.INSTANCE).data.size == 2 * 6
-    assert_allclose(data.sensor(plugin.INSTANCE).data[6:], 0.0, atol=1e-13)
+    assert data.sensor(plugin.NAME).data.size == 2 * 6
+    assert_allclose(data.sensor(plugin.NAME).data[6:], 0.0, atol=1e-13)
 
 
 def test_copies_resets_and_threads_have_states_of_their_own(path, rolling):
@@ -265,6 +266,75 @@ def test_copies_resets_and_threads_have_states_of_their_own(path, rolling):
     alone, _ = rollout.rollout(model, several[:1], states[:1], nstep=50)
     for end in ends:
         assert_array_equal(end, alone[0])
+
+
+@pytest.mark.parametrize('integrator', ['implicitfast', 'rk4'])
+def test_holonomic_rows_do_not_drift(path, rolling, integrator):
+    robot, wheels = rolling
+    follows = kd.constraints.coupling(robot, 'arm_2_joint', 'arm_3_joint', -0.5, 0.1)
+    spec = with_springs(path, integrator, 0.01)
+    kd.mujoco.attach(spec, robot, [*wheels, follows])
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    data.qpos[robot.coordinate_index('arm_2_joint')] = 0.1 + 1e-3  # off by a millimetre
+    data.qfrc_applied[:] = TORQUE
+    for _ in range(5):
+        mujoco.mj_step(model, data, 40)
+        second, third = data.joint('arm_2_joint'), data.joint('arm_3_joint')
+        assert abs(third.qpos[0]) > 0.01
+        assert_allclose(second.qpos, 0.1 - 0.5 * third.qpos, atol=1e-12)
+        assert_allclose(second.qvel, -0.5 * third.qvel, atol=1e-12)
+        assert slip(rolling, data) < 1e-13
+
+
+def test_two_robots_roll_in_one_model(path, rolling):
+    robot, wheels = rolling
+    alone = with_springs(path)
+    kd.mujoco.attach(alone, robot, wheels)
+    wanted = pushed(alone.compile(), 1.0)
+    world = mujoco.MjSpec.from_string('<mujoco><option timestep="0.002"/></mujoco>')
+    world.option.integrator, world.compiler.degree = alone.option.integrator, False
+    names = [*(f'base_{x}' for x in ('x', 'y', 'yaw')), *robot.joint_names[1:]]
+    for prefix, place in (('left_', 5.0), ('right_', -5.0)):
+        spec = with_springs(path)
+        body = spec.worldbody.first_body()
+        for name, axis in (('x', (1, 0, 0)), ('y', (0, 1, 0)), ('yaw', (0, 0, 1))):
+            kind = mujoco.mjtJoint.mjJNT_HINGE if name == 'yaw' else mujoco.mjtJoint.mjJNT_SLIDE
+            body.add_joint(name=f'base_{name}', type=kind, axis=axis)
+        world.attach(spec, frame=world.worldbody.add_frame(pos=[0, place, 0]), prefix=prefix)
+        joints = {name: f'{prefix}{name}' for name in names}
+        kd.mujoco.attach(world, robot, wheels, joints=joints, name=f'{prefix}wheels')
+    data = pushed(world.compile(), 1.0, np.tile(TORQUE, 2))
+    for prefix in ('left_', 'right_'):
+        place = [data.joint(f'{prefix}{name}').qpos[0] for name in names]
+        assert_allclose(place, wanted.qpos, atol=1e-9)
+        assert_allclose(
+            data.sensor(f'{prefix}wheels').data, wanted.sensor(plugin.NAME).data, atol=1e-7
+        )
+
+
+def test_other_bodies_may_sleep(path, rolling):
+    if mujoco.mj_version() < plugin.FIRST:
+        pytest.skip('bodies sleep from MuJoCo 4.0 on, where islands are solved with our M')
+    ends = []
+    for sleeps in (False, True):
+        spec = with_springs(path)
+        box = spec.worldbody.add_body(name='box', pos=[3.0, 0.0, 0.0], gravcomp=1.0)
+        box.add_freejoint()
+        box.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.1])
+        if sleeps:
+            spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        kd.mujoco.attach(spec, *rolling)
+        model = spec.compile()
+        data = mujoco.MjData(model)
+        mujoco.mj_step(model, data, 2000)  # all comes to rest
+        if sleeps:
+            assert data.tree_asleep[model.body_treeid[model.body('box').id]] >= 0
+        data.qfrc_applied[model.joint('wheel_left_joint').dofadr[0]] = 2.0
+        mujoco.mj_step(model, data, 500)
+        ends.append(data.qpos[:10] if model.joint('base_x').qposadr[0] == 0 else data.qpos[7:])
+    assert abs(ends[0][2]) > 0.5  # it has turned
+    assert_allclose(ends[1], ends[0], atol=1e-9)
 
 
 def test_a_plugin_may_be_loaded_from_two_folders(path, rolling, tmp_path):
@@ -298,8 +368,10 @@ def test_what_cannot_be_is_refused(path, rolling):
 def test_the_command_writes_a_model_that_needs_mujoco_alone(tmp_path):
     arguments = ['build', 'nonholonomic', '--mujoco', '--name', 'mobile', '--output']
     assert cli.main([*arguments, str(tmp_path)]) == 0
-    (library,) = tmp_path.glob('*.so')
-    assert {path.name for path in tmp_path.iterdir()} == {'mobile.xml', library.name}
+    (library,) = tmp_path.glob('lib/mujoco_plugins/*.so')
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index'
+    assert (index / 'mujoco_plugins' / 'mobile_wheels').read_text() == 'lib/mujoco_plugins'
+    assert (index / 'packages' / 'mobile_wheels').is_file()
     program = (
         'import mujoco, sys; mujoco.mj_loadPluginLibrary(sys.argv[1]); '
         'm = mujoco.MjModel.from_xml_path(sys.argv[2]); d = mujoco.MjData(m); d.ctrl[:2] = 2.0; '
@@ -311,6 +383,50 @@ def test_the_command_writes_a_model_that_needs_mujoco_alone(tmp_path):
     numbers = np.array(done.stdout.split(), dtype=float)
     assert numbers[0] > 0.1  # it drives
     assert_allclose(numbers[6:], 0.0, atol=1e-15)  # and does not slip
+
+
+def test_a_scene_surrounds_the_robot(tmp_path, robots):
+    scene = robots.parent / 'config' / 'mujoco' / 'scene.xml'
+    arguments = ['build', 'nonholonomic', '--mujoco', '--output', str(tmp_path), '--scene']
+    assert cli.main([*arguments, str(scene)]) == 0
+    model = mujoco.MjModel.from_xml_path(str(tmp_path / 'nonholonomic.xml'))
+    data = mujoco.MjData(model)
+    data.ctrl[:2] = 2.0
+    mujoco.mj_step(model, data, 1000)
+    assert data.joint('base_x').qpos[0] > 0.5  # neither wheels nor caster rub on the floor
+    assert data.body('scene_box').xpos[2] > 0.5  # it lies on the table
+    (tmp_path / 'none.xml').write_text('<nothing>')
+    assert cli.main([*arguments, str(tmp_path / 'none.xml')]) != 0
+    assert cli.main([*arguments, str(tmp_path / 'missing.xml')]) != 0
+
+
+def test_an_environment_of_gymnasium_takes_the_model(tmp_path):
+    environments = pytest.importorskip('gymnasium.envs.mujoco', reason='pip install gymnasium')
+    assert cli.main(['build', 'nonholonomic', '--mujoco', '--output', str(tmp_path)]) == 0
+    mujoco.mj_loadAllPluginLibraries(str(tmp_path / 'lib' / 'mujoco_plugins'))
+
+    class Drive(environments.MujocoEnv):
+        metadata: ClassVar = {'render_modes': ['human', 'rgb_array', 'depth_array', 'rgbd_tuple']}
+
+        def step(self, action):
+            self.do_simulation(action, self.frame_skip)
+            return self.data.qpos.copy(), float(self.data.qvel[0]), False, False, {}
+
+        def reset_model(self):
+            self.set_state(self.init_qpos, self.init_qvel)
+            return self.data.qpos.copy()
+
+    box = pytest.importorskip('gymnasium').spaces.Box(-np.inf, np.inf, (10,))
+    env = Drive(str(tmp_path / 'nonholonomic.xml'), 5, box)
+    ways = []
+    for _ in range(2):
+        env.reset()
+        for _ in range(50):
+            place, *_ = env.step(np.array([2.0, 2.0, 0, 0, 0, 0, 0]))
+        ways.append(place[0])
+        assert_allclose(env.data.sensor(plugin.NAME).data[ROWS:], 0.0, atol=1e-15)
+    assert ways[0] == ways[1] > 0.1
+    env.close()
 
 
 def test_the_urdf_of_tiago_has_the_masses_of_the_robot():

@@ -74,12 +74,17 @@ HARDWARE = {
     # gz_ros2_control/gz_hardware_plugins.xml; ign_ros2_control/ign_hardware_plugins.xml
     'gz': 'gz_ros2_control/GazeboSimSystem',
     'ign': 'ign_ros2_control/IgnitionSystem',
+    # mujoco_ros2_control bda2b67: mujoco_system_interface_plugin.xml
+    'mujoco': 'mujoco_ros2_control/MujocoSystemInterface',
 }
 TOPIC_PARAMETERS = {
     'joint_commands_topic',
     'joint_states_topic',
     'trigger_joint_command_threshold',
 }
+
+# mujoco_ros2_control/docs/hardware_interface.rst
+MUJOCO_PARAMETERS = {'mujoco_model', 'pids_config_file', 'headless'}
 
 SYSTEMS = {
     # gz_ros2_control/doc/index.rst, ign_ros2_control/doc/index.rst
@@ -122,6 +127,7 @@ EXECUTABLES = {
     ('controller_manager', 'ros2_control_node'),
     ('controller_manager', 'spawner'),
     ('robot_state_publisher', 'robot_state_publisher'),
+    ('mujoco_ros2_control', 'ros2_control_node'),
     ('ros_gz_sim', 'create'),
     ('ros_gz_bridge', 'parameter_bridge'),
 }

@@ -219,6 +219,58 @@ def test_topic_hardware_always_sends(described, robot):
 
 
 @by_robot
+def test_mujoco_gets_parameters_that_it_has(described, robot):
+    hardware = ElementTree.fromstring(described(robot, 'mujoco')).find('ros2_control/hardware')
+    assert {part.get('name') for part in hardware.findall('param')} == facts.MUJOCO_PARAMETERS
+    assert not systems(described(robot, 'mujoco'))
+    file = FOLDERS[0] / f'{robot}_mujoco_pids.yaml'
+    gains = yaml.safe_load(file.read_text())['/**']['ros__parameters']['pid_gains']['velocity']
+    model = model_of(robot)
+    assert sorted(gains) == sorted(
+        controllers(robot)['base_controller'][1][f'{side}_wheel_names'][0]
+        for side in ('left', 'right')
+    )
+    for joint, gain in gains.items():
+        assert gain['p'] > 0.0
+        limit = model.robot.effort_limit[model.robot.velocity_index(joint)]
+        assert gain['u_clamp_max'] == -gain['u_clamp_min'] == limit
+
+
+@pytest.mark.parametrize('scene', ['', 'package://kane_dynamics/config/mujoco/scene.xml'])
+@by_robot
+def test_mujoco_is_started_with_the_model_and_its_plugin(monkeypatch, robot, scene):
+    fake_launch.install(monkeypatch)
+    written = []
+    monkeypatch.setattr(
+        'kane_dynamics.mujoco.prefix.write_prefix',
+        lambda *given: written.append(given) or given[5] / f'{given[4]}.xml',
+    )
+    module = runpy.run_path(str(ROOT / 'launch' / 'mujoco.launch.py'))
+    launch = fake_launch.Described(module['generate_launch_description']())
+    assert launch.used() == set(launch.arguments)
+    nodes = launch.nodes(robot=robot, scene=scene)
+    assert written[-1][4] == robot and written[-1][6] == (resolve(scene) if scene else None)
+    for node in nodes:
+        assert (node['package'], node['executable']) in facts.EXECUTABLES or node[
+            'executable'
+        ] in NODES
+        assert fake_launch.parameters(node).get('use_sim_time', True) is True
+    (manager,) = (n for n in nodes if n['executable'] == 'ros2_control_node')
+    assert manager['additional_env']['AMENT_PREFIX_PATH'].startswith(f'{written[-1][5]}:')
+    (publisher,) = (n for n in nodes if n['package'] == 'robot_state_publisher')
+    _, (_, _, _, *options), _ = fake_launch.parameters(publisher)['robot_description'][1]
+    names = [text.strip().removesuffix(':=') for text in options[::2]]
+    chosen = dict(zip(names, options[1::2], strict=True))
+    assert (chosen['hardware'], chosen['controller']) == ('mujoco', 'arm_controller')
+    assert chosen['model'] == str(written[-1][5] / f'{robot}.xml')
+    assert (ROOT / chosen['pids'].removeprefix('share/kane_dynamics/')).is_file()
+    spawned = [n['arguments'][0] for n in spawners(nodes) if n['executable'] == 'spawner']
+    assert spawned == ['joint_state_broadcaster', 'arm_controller', 'base_controller']
+    (filler,) = (n for n in nodes if n['executable'] == 'kane_trajectory_feedforward')
+    assert filler['remappings'] == [('cmd_vel', 'base_controller/cmd_vel')]
+
+
+@by_robot
 @by_hardware
 @by_controller
 def test_systems_of_gazebo_exist(described, robot, hardware, controller):

@@ -46,15 +46,16 @@ def missing():
     return f'no {", ".join(lacking)}: source a ROS 2 with ros2_control (doc/ros2_control.md)'
 
 
-def described(robot, urdf, controllers, preset, controller):
-    """Return the URDF of a robot with the block of ros2_control, as the launch file makes it."""
+def described(robot, urdf, controllers, preset, controller, hardware='topic', **more):
+    """Return the URDF of a robot with the block of ros2_control, as the launch files make it."""
     given = {
         'name': robot,
         'urdf': str(resolve(str(urdf))),
         'controllers': str(controllers),
         'preset': str(preset),
-        'hardware': 'topic',
+        'hardware': hardware,
         'controller': controller,
+        **more,
     }
     return xacro.process_file(str(XACRO), mappings=given).toxml()
 

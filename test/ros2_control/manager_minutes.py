@@ -52,6 +52,7 @@ def watched(bed, arm, hardware, minutes):
         text = text.replace(TOPIC, MOCK)
     else:
         bed.simulator(arm.preset, arm.joints, compiled='wait', brakes=True)
+        bed.status_where('kane_simulator: model', lambda level, text, values: 'robot' in values)
     manager = bed.manager(arm.controllers)
     bed.describe(text)
     bed.spawn(arm.controllers, 'joint_state_broadcaster', BELOW, CONTROLLER)
