@@ -110,17 +110,21 @@ def dropped(integrator: str) -> list[tuple[str, float, float]]:
     model = model_of(course, integrator, STEP, edit=edit)
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, 10_000)
-    weight = BOX_MASS * 9.81
-    rest = contact_forces(model, data, 'box')[1].sum(axis=0)
+    rest, _ = _mean_force(model, data)
     wheels = [model.joint(x).dofadr[0] for x in robots.WHEELS]
     data.qfrc_applied[wheels] = 1.0
-    mujoco.mj_step(model, data, 250)
-    before = data.body('box').cvel[3:].copy()
-    mujoco.mj_step(model, data)
-    force = contact_forces(model, data, 'box')[1].sum(axis=0)
-    mujoco.mj_step(model, data)
-    ahead = BOX_MASS * (data.body('box').cvel[3] - before[0]) / STEP
-    return [('dropped', rest[2], weight), ('carried', force[0], ahead)]
+    force, change = _mean_force(model, data)
+    return [('dropped', rest[2], BOX_MASS * 9.81), ('carried', force[0], BOX_MASS * change[0])]
+
+
+def _mean_force(model: Any, data: Any) -> tuple[Any, Any]:
+    """Return the mean force on the box in the next second [N], and its acceleration [m/s^2]."""
+    address = model.body('box').dofadr[0]
+    before, forces = data.qvel[address : address + 3].copy(), []
+    for _ in range(round(1.0 / STEP)):
+        mujoco.mj_step(model, data)
+        forces.append(contact_forces(model, data, 'box')[1].sum(axis=0))
+    return np.mean(forces, axis=0), data.qvel[address : address + 3] - before
 
 
 def grasped(integrator: str) -> list[tuple[str, float, float]]:
@@ -154,6 +158,6 @@ def grasped(integrator: str) -> list[tuple[str, float, float]]:
     across = data.body('left').xmat.reshape(3, 3)[:, 1]
     grip = np.abs(forces @ across).sum() / 2.0
     return [
-        ('grasped, grip', grip, GRIP),
-        ('grasped, weight', forces.sum(axis=0)[2], BOX_MASS * 9.81),
+        ('grip', grip, GRIP),
+        ('grasped', forces.sum(axis=0)[2], BOX_MASS * 9.81),
     ]
