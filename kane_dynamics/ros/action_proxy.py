@@ -7,6 +7,9 @@ aborted with a code and the reason. While a goal waits for a measured state or i
 feedback says that all stands, and a cancel is answered at once. Feedback, the result with its
 status and code, and cancels are passed on. When another goal preempts one, the controller aborts
 the old one, and that is passed on like any other end.
+
+A controller that cancels a goal drops its efforts at once. A cancel is therefore passed on as a
+short goal that brings the arm to rest, where that can be filled.
 """
 
 import time
@@ -53,7 +56,7 @@ class Link:
         self.filled: Filled | None = None
         self.target: Any = None
         self.source: Any = None
-        self.heard, self.cancelled = float('inf'), False
+        self.heard, self.cancelled, self.stopped = float('inf'), False, False
 
     def on_feedback(self, message: Any) -> None:
         """Pass feedback on; points are counted as the sender did, where they are."""
@@ -89,10 +92,11 @@ class ActionProxy:
         responses: Responses,
         new_future: Callable[[], Any],
         new_result: Callable[[], Any],
+        stop: Callable[[Any], Any],
         standing: Callable[[Any], Any],
         tell: Callable[[str], None],
     ) -> None:
-        self._begin, self._end, self._standing = begin, end, standing
+        self._begin, self._end, self._stop, self._standing = begin, end, stop, standing
         self._client, self._responses = client, responses
         self._new_future, self._new_result, self._tell = new_future, new_result, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
@@ -175,6 +179,9 @@ class ActionProxy:
         ended = await link.done
         if ended is None:
             raise InvalidInputError('the controller is gone')
+        if link.stopped and goal.is_cancel_requested and ended.status != SUCCEEDED:
+            goal.canceled()
+            return self._new_result()
         if ended.status == SUCCEEDED:
             goal.succeed()
         elif ended.status == CANCELED and goal.is_cancel_requested:
@@ -205,7 +212,28 @@ class ActionProxy:
         link.cancelled = True
         if link.target is None:
             link.go_on('cancelled')
-        else:
+        elif not self._bring_to_rest(link):
+            link.target.cancel_goal_async()
+
+    def _bring_to_rest(self, link: Link) -> bool:
+        """Offer a goal that ends at rest; return whether its efforts are there at once."""
+        request = self._stop(link.source.request)
+        trajectory = None if request is None else self._begin(request)
+        if trajectory is None or not trajectory.done():
+            return False
+        try:
+            self._end(request, trajectory)
+        except KaneDynamicsError:  # told already
+            return False
+        link.stopped = True
+        offered = self._client.send_goal_async(request)
+        offered.add_done_callback(lambda future: self._rests(future.result(), link))
+        return True
+
+    def _rests(self, target: Any, link: Link) -> None:
+        """Cancel a goal whose successor the controller does not take."""
+        if not target.accepted:
+            link.stopped = False
             link.target.cancel_goal_async()
 
     def cancel_all(self) -> None:

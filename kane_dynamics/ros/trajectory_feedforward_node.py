@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
@@ -48,7 +49,8 @@ def joint_trajectory_proxy(
     target: str,
     begin: Callable[[Any], TrajectoryRequest],
     end: Callable[[Any, TrajectoryRequest], Filled],
-    indices: Callable[[Sequence[str]], Sequence[float]],
+    measured: Callable[[Sequence[str], str], list[float]],
+    stop: Callable[[Any], Any],
 ) -> ActionProxy | None:
     """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
     action = try_import('control_msgs.action', 'FollowJointTrajectory')
@@ -65,7 +67,7 @@ def joint_trajectory_proxy(
         feedback, names = action.Feedback(), goal.trajectory.joint_names
         feedback.header.stamp = node.get_clock().now().to_msg()
         feedback.joint_names = names
-        feedback.desired.positions = feedback.actual.positions = list(indices(names))
+        feedback.desired.positions = feedback.actual.positions = measured(names, 'position')
         feedback.error.positions = [0.0] * len(names)
         return feedback
 
@@ -76,6 +78,7 @@ def joint_trajectory_proxy(
         RESPONSES,
         Future,
         action.Result,
+        stop,
         standing,
         lambda reason: logger.error(reason),
     )
@@ -90,6 +93,8 @@ def joint_trajectory_proxy(
     return proxy
 
 
+STOP_TIME = 0.25
+"""Time [s] in which an arm comes to rest whose goal is cancelled."""
 LOOK_PERIOD = 0.05
 """Wall time [s] between looks at what is being filled: the rate of a controller's feedback."""
 
@@ -109,7 +114,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             f'{target}/follow_joint_trajectory',
             lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
             self._end_goal,
-            self._places,
+            self._measured,
+            self._stop,
         )
         self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
 
@@ -207,13 +213,25 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         take_waiting(self.subscriptions_of_inputs)  # filling has kept the callbacks from it
         return self.state_problem()
 
-    def _places(self, names: Sequence[str]) -> list[float]:
-        """Return the measured positions of joints; NaN where there is none."""
+    def _measured(self, names: Sequence[str], kind: str) -> list[float]:
+        """Return the measured positions or velocities of joints; NaN where there is none."""
         model, state = self.host.model, self.state
         if model is None or state is None:
             return [math.nan] * len(names)
-        indices = dict(zip(model.joints, state.joints.values['position'].tolist(), strict=True))
-        return [indices.get(name, math.nan) for name in names]
+        values = dict(zip(model.joints, state.joints.values[kind].tolist(), strict=True))
+        return [values.get(name, math.nan) for name in names]
+
+    def _stop(self, goal: Any) -> Any:
+        """Return a goal that brings the joints of another to rest, None without their state."""
+        names, model = goal.trajectory.joint_names, self.host.model
+        q, v = np.array([self._measured(names, kind) for kind in ('position', 'velocity')])
+        if model is None or not np.isfinite(q + v).all():
+            return None
+        at = model.q_index(tuple(names))
+        places = np.clip(q + 0.5 * STOP_TIME * v, model.robot.lower[at], model.robot.upper[at])
+        point = JointTrajectoryPoint(positions=places.tolist(), velocities=[0.0] * len(names))
+        point.time_from_start.nanosec = round(STOP_TIME * 1e9)
+        return type(goal)(trajectory=JointTrajectory(joint_names=names, points=[point]))
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""

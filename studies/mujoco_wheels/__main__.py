@@ -19,9 +19,17 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.mujoco.plugin import NAME, WEIGHT
 from studies import report
-from studies.mujoco_wheels.course import SPAN, Course, course_of, driven, ends, model_of
+from studies.mujoco_wheels.course import (
+    SPAN,
+    Course,
+    costs,
+    course_of,
+    driven,
+    ends,
+    model_of,
+)
 from studies.mujoco_wheels.forces import INTEGRATORS, contacts
-from studies.mujoco_wheels.ways import ways
+from studies.mujoco_wheels.ways import STEP, contact_wheels, ways
 from studies.report import Table
 
 ROBOTS = 'nonholonomic', 'tiago', 'mecanum', 'swerve'
@@ -30,20 +38,43 @@ STEPS = 0.002, 0.005, 0.01
 
 def courses(seconds: float) -> Table:
     """Return how robots with exact wheels follow our own dynamics."""
-    columns = 'robot', 'integrator', 'step [ms]', 'slip [m/s]', 'odometry [m]', 'pose', 'cost [us]'
-    table = Table(f'{seconds:g} s with exact wheels', (*columns, 'without wheels [us]'))
+    columns = 'robot', 'integrator', 'step [ms]', 'slip [m/s]', 'odometry [m]', 'pose [m, rad]'
+    table = Table(f'{seconds:g} s with exact wheels', columns)
     for name in ROBOTS:
         course = course_of(name, seconds)
         wanted = ends(name, seconds)
         for integrator in INTEGRATORS:
             for step in STEPS:
                 seen = driven(course, model_of(course, integrator, step))
-                free = driven(course, model_of(course, integrator, step, None))
                 pose = np.abs(seen.ends - wanted)[:, :3].max()
-                cells = f'{seen.slip:.1e}', f'{seen.odometry:.1e}', f'{pose:.1e}'
-                costs = f'{seen.cost:.2f}', f'{free.cost:.2f}'
-                table.add(name, integrator, f'{1e3 * step:g}', *cells, *costs)
+                odometry = '' if np.isnan(seen.odometry) else f'{seen.odometry:.1e}'
+                cells = f'{seen.slip:.1e}', odometry, f'{pose:.1e}'
+                table.add(name, integrator, f'{1e3 * step:g}', *cells)
         table.line()
+    return table
+
+
+def step_costs() -> Table:
+    """Return costs of a step with exact wheels, without any, and on contacts."""
+    columns = (
+        'robot',
+        'integrator',
+        'exact [us]',
+        'without wheels [us]',
+        'ratio',
+        'ellipsoids [us]',
+    )
+    table = Table('Least cost of a step, 2 ms', columns)
+    for name in ROBOTS:
+        course = course_of(name, SPAN)
+        for integrator in INTEGRATORS:
+            models = [model_of(course, integrator, STEP, w) for w in (WEIGHT, None)]
+            if name == ROBOTS[0]:
+                edit = contact_wheels(mujoco.mjtGeom.mjGEOM_ELLIPSOID, 100, 0)
+                models.append(model_of(course, integrator, STEP, None, edit))
+            exact, without, *contact = costs(course, models)
+            cells = (f'{x:.2f}' for x in (exact, without, exact / without, *contact))
+            table.add(name, integrator, *cells, *([] if contact else ['']))
     return table
 
 
@@ -116,6 +147,7 @@ def main() -> None:
     seconds = options.seconds
     tables = [
         courses(seconds),
+        step_costs(),
         ways(seconds),
         contacts(),
         weights(seconds),

@@ -20,6 +20,7 @@ from studies import robots
 from studies.peers.mujoco_twin import add_bodies
 
 SPAN = 5.0  # [s] of one effort of the wheels
+BURST, ROUNDS = 200, 200  # steps of a timing, and timings
 CIRCLE = 0.5, 0.0, 0.4  # [m/s, rad/s] for which the steered wheels are turned and held
 
 
@@ -133,34 +134,41 @@ class Driven(NamedTuple):
     ends: Floats  # q at the end of each span
     slip: float  # [m/s]
     odometry: float  # [m], NaN without a differential drive
-    cost: float  # [us] of a step
 
 
 def driven(course: Course, model: Any) -> Driven:
-    """Drive a course."""
+    """Drive a course on exact wheels."""
     data, steps = mujoco.MjData(model), round(SPAN / model.opt.timestep)
     data.qpos[:] = course.start
-    ends, slip, spent, odometry = [], 0.0, 0.0, _Odometry(course)
-    rows = len(course.rows) and model.nsensor
+    ends, slip, odometry = [], 0.0, _Odometry(course)
     for effort in course.efforts:
         data.qfrc_applied[:] = effort
-        start = time.perf_counter()
-        mujoco.mj_step(model, data, steps // 2)
-        spent += time.perf_counter() - start
-        for _ in range(steps - steps // 2):
+        for _ in range(steps):
             before = data.qpos.copy()
             mujoco.mj_step(model, data)
-            if rows:
-                values = data.sensor(NAME).data
-                slip = max(slip, np.abs(values[len(values) // 2 :]).max())
+            values = data.sensor(NAME).data
+            slip = max(slip, np.abs(values[len(values) // 2 :]).max())
             odometry.add(before, data.qpos)
         ends.append(data.qpos.copy())
-    cost = 1e6 * spent / (len(ends) * (steps // 2))
-    return Driven(np.array(ends), slip, odometry.error, cost)
+    return Driven(np.array(ends), slip, odometry.error)
+
+
+def costs(course: Course, models: Sequence[Any]) -> list[float]:
+    """Return the least times of a step of some models, taken in turn [us]."""
+    least = [np.inf] * len(models)
+    for _ in range(ROUNDS):
+        for k, model in enumerate(models):
+            data = mujoco.MjData(model)
+            data.qpos[-course.robot.nq + 3 :] = course.start[3:]
+            data.qfrc_applied[-course.robot.nv + 3 :] = course.efforts[0][3:]
+            start = time.perf_counter()
+            mujoco.mj_step(model, data, BURST)
+            least[k] = min(least[k], 1e6 * (time.perf_counter() - start) / BURST)
+    return least
 
 
 class _Odometry:
-    """The way by the angles of the wheels, on the halves of the spans that are looked at."""
+    """The way by the angles of the wheels."""
 
     def __init__(self, course: Course) -> None:
         names = course.robot.velocity_names

@@ -17,16 +17,17 @@ from matplotlib.figure import Figure
 
 import kane_dynamics as kd
 from kane_dynamics.typing import Floats
-from kane_dynamics.view.plots import paper_style, save_figure
+from kane_dynamics.view.plots import CYCLE, paper_style, save_figure
 from studies import robots
 from studies.mujoco_wheels.course import SPAN, course_of, truth
-from studies.mujoco_wheels.ways import RADIUS, STEP, Rolled, rolled
+from studies.mujoco_wheels.ways import RADIUS, STEP, TRACK, Rolled, rolled
 
 WHEELS = {
     'exact': 'exact',
     'contact, ellipsoids': 'ellipsoid, 100, 0',
     'contact, cylinders': 'cylinder, 1, 0',
 }
+TRUE: dict[str, Any] = {'color': 'black', 'linestyle': '-', 'linewidth': 3.0, 'alpha': 0.25}
 EVERY = 50  # steps between two points of a curve
 FRAMES = 60
 BODY = np.array([[0.29, 0.18], [-0.21, 0.18], [-0.21, -0.18], [0.29, -0.18], [0.29, 0.18]])
@@ -53,20 +54,21 @@ def figure_of(found: dict[str, Rolled], seconds: float) -> Figure:
     with paper_style():
         figure = Figure((7.2, 5.0), layout='constrained')
         (path, odometry), (energy, cost) = figure.subplots(2, 2)
-        wanted = true_path(seconds)
-        path.plot(*wanted.T, color='black', linewidth=3.0, alpha=0.25, label='our dynamics')
-        for name, seen in found.items():
+        path.plot(*true_path(seconds).T, **TRUE, label='our dynamics')
+        for (name, seen), colour in zip(found.items(), CYCLE, strict=False):
             times = STEP * np.arange(1, len(seen.q) + 1)[::EVERY]
-            path.plot(*seen.q[::EVERY, :2].T, label=name)
-            odometry.semilogy(times, odometry_error(seen)[::EVERY] + 1e-9, label=name)
-            energy.semilogy(times, np.abs(energy_error(seen, seconds))[::EVERY] + 1e-9, label=name)
-        cost.barh(list(found)[::-1], [seen.cost for seen in found.values()][::-1])
+            missing = np.abs(energy_error(seen, seconds))
+            path.plot(*seen.q[::EVERY, :2].T, color=colour, label=name)
+            odometry.semilogy(times[1:], odometry_error(seen)[::EVERY][1:], color=colour)
+            energy.semilogy(times[1:], missing[::EVERY][1:], color=colour)
+            cost.barh(name, seen.cost, color=colour)
         path.set(xlabel='x [m]', ylabel='y [m]', title='path of the base', aspect='equal')
-        path.legend()
         odometry.set(xlabel='time [s]', ylabel='[m]', title='odometry of the wheels: error')
         energy.set(xlabel='time [s]', ylabel='[J]', title='energy that is missing')
         cost.set(xlabel='[us]', title='cost of a step')
+        cost.invert_yaxis()
         cost.grid(visible=False, axis='y')
+        figure.legend(loc='outside lower center', ncols=4)
     return figure
 
 
@@ -80,9 +82,8 @@ def odometry_error(seen: Rolled) -> Floats:
     """Return how far the way by the angles of the wheels is from the true one [m]."""
     robot = course_of('nonholonomic', SPAN).robot
     wheels = [robot.velocity_index(joint) for joint in robots.WHEELS]
-    track = 2.0 * abs(kd.frame_pose(robot, robot.neutral(), 'wheel_left_link')[1, 3])
     left, right = np.diff(seen.q[:, wheels], axis=0).T * RADIUS
-    turn, way = (right - left) / track, 0.5 * (left + right)
+    turn, way = (right - left) / TRACK, 0.5 * (left + right)
     heading = seen.q[0, 2] + np.cumsum(turn) - 0.5 * turn
     steps = (way * np.sinc(0.5 * turn / np.pi))[:, None]
     steps = steps * np.stack([np.cos(heading), np.sin(heading)], axis=1)
@@ -95,7 +96,7 @@ def energy_error(seen: Rolled, seconds: float) -> Floats:
     course = course_of('nonholonomic', seconds)
     robot = course.robot
     efforts = np.repeat(course.efforts, round(SPAN / STEP), axis=0)
-    power = (efforts * seen.v).sum(axis=1) + [kd.friction_force(robot, v) @ v for v in seen.v]
+    power = (efforts * seen.v).sum(axis=1) - [kd.friction_force(robot, v) @ v for v in seen.v]
     energy = [
         kd.kinetic_energy(robot, q, v)
         + kd.potential_energy(robot, q)
@@ -111,17 +112,17 @@ def animate(found: dict[str, Rolled], seconds: float, path: Path) -> None:
     with paper_style():
         figure = Figure((4.2, 4.2), layout='constrained')
         axes = figure.subplots()
-        axes.plot(*true_path(seconds).T, color='black', linewidth=3.0, alpha=0.25)
+        axes.plot(*true_path(seconds).T, **TRUE)
         artists = []
-        for name, seen in found.items():
-            (line,) = axes.plot([], [], label=name)
-            (body,) = axes.plot([], [], color=line.get_color(), linestyle='-')
+        for (name, seen), colour in zip(found.items(), CYCLE, strict=False):
+            (line,) = axes.plot([], [], color=colour, label=name)
+            (body,) = axes.plot([], [], color=colour, linestyle='-')
             artists.append((line, body, seen))
         all_places = np.concatenate([seen.q[:, :2] for seen in found.values()])
         low, high = all_places.min(axis=0) - 0.5, all_places.max(axis=0) + 0.5
         axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal')
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        axes.legend(loc='best')
+        figure.legend(loc='outside lower center', ncols=3)
 
         def show(frame: int) -> list[Any]:
             for line, body, seen in artists:

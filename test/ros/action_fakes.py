@@ -147,7 +147,7 @@ class Controller:
     def server_is_ready(self):
         return self.ready
 
-    def send_goal_async(self, request, feedback_callback):
+    def send_goal_async(self, request, feedback_callback=None):
         goal, future = Target(self, self.accepts, feedback_callback), Future()
         if self.accepts:
             for old in self.goals:

@@ -39,11 +39,12 @@ class Rig:
             responses,
             Future,
             SimpleNamespace,
+            lambda goal: self.stop,
             lambda goal: 'stands',
             self.told.append,
         )
         self.server, self.moved = Server(self.executor, self.proxy), ''
-        self.stopped = []
+        self.stopped, self.stop = [], None  # what was given up; a goal that ends at rest
 
     def fill(self, goal, trajectory):
         assert trajectory.done()
@@ -163,6 +164,32 @@ def test_a_cancel_is_passed_on_and_judged_by_status(rig):
     assert goal.status == CANCELED
     assert result.result().error_code == 0  # as the controller leaves it
     assert not rig.server.cancel(goal)  # it is over
+
+
+def test_a_cancel_brings_the_arm_to_rest_with_efforts(rig):
+    goal, result = rig.send()
+    rig.stop = rig.request()
+    assert rig.server.cancel(goal)
+    rig.executor.spin()
+    assert rig.stop.filled and rig.controller.requests[-1] is rig.stop
+    assert goal.status == CANCELED
+    assert result.result() == SimpleNamespace()  # no error of the goal that was preempted
+
+
+@pytest.mark.parametrize('stop', [{'error': InvalidInputError('no')}, {'slow': True}])
+def test_a_cancel_is_one_where_no_stop_can_be_filled(rig, stop):
+    goal, _ = rig.send()
+    rig.stop = rig.request(**stop)
+    assert rig.server.cancel(goal)
+    assert goal.status == CANCELED and len(rig.controller.goals) == 1
+
+
+def test_a_cancel_is_one_where_the_controller_takes_no_stop(rig):
+    goal, _ = rig.send()
+    rig.stop, rig.controller.accepts = rig.request(), False
+    assert rig.server.cancel(goal)
+    rig.executor.spin()
+    assert goal.status == CANCELED
 
 
 def test_a_goal_may_end_before_its_cancel_is_answered(rig):
