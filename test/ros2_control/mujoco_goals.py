@@ -30,7 +30,7 @@ from effort_controller_goals import BELOW, above_effort_controller  # noqa: E402
 from ros_bench import ROOT  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
-from trajectory_bed import DIRECT, NODE, TrajectoryBed  # noqa: E402
+from trajectory_bed import DIRECT, NODE, TrajectoryBed, hurry  # noqa: E402
 from workspace import built, sourced  # noqa: E402
 
 ROBOT = 'nonholonomic'
@@ -85,6 +85,7 @@ class MujocoBed(TrajectoryBed):
             bed.start('trajectory_feedforward_node', files=[arm.preset], params=own)
             bed.status_where(f'{NODE}: output', lambda level, text, values: level == b'\x00')
         bed.until(self._clients[self.through].server_is_ready)
+        hurry(self.manager.pid)
         self.drive((0.0, 0.0))
         self.wait(1.0)
 
@@ -106,6 +107,7 @@ def rows(bed, goals, count):
     """Yield what moves the wheels, the goals, those that succeeded, and errors [mrad]."""
     for name, speeds in (('stands', (0.0, 0.0)), ('drives', SPEEDS)):
         bed.drive(speeds)
+        bed.wait(1.0)  # the wheels are not told to begin gently
         results = [bed.move(goals.draw(), bed.through) for _ in range(count)]
         errors = 1e3 * np.array([track.worst for _, _, track in results])
         reasons = {text for ok, text, _ in results if not ok}
