@@ -93,7 +93,7 @@ def joint_trajectory_proxy(
     return proxy
 
 
-STOP_TIME = 0.25
+STOP_TIME = 0.4
 """Time [s] in which an arm comes to rest whose goal is cancelled."""
 LOOK_PERIOD = 0.05
 """Wall time [s] between looks at what is being filled: the rate of a controller's feedback."""

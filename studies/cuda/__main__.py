@@ -18,6 +18,7 @@ import sys
 
 from rich.progress import track
 
+from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.exceptions import DeviceError
 from studies import report
 from studies.cuda import agreement, kernels, rates, spills, timed
@@ -32,6 +33,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument('--spills', action='store_true', help='one state, float32, presets')
     parser.add_argument('--keep', action='store_true', help='write doc/gpu.md by --spills')
     parser.add_argument('--agreement', type=int, metavar='STATES', help='compare numbers')
+    parser.add_argument(
+        '--card', action='store_true', help='--agreement on the card of this machine'
+    )
     parser.add_argument('--run', action='store_true', help='measure on the card of this machine')
     parser.add_argument('--shim', action='store_true', help='--run on the processor: a rehearsal')
     parser.add_argument('--states', type=int, default=2**20, help='of --run')
@@ -74,10 +78,11 @@ def main() -> None:
         name, tables = 'cuda_spills', [spills.table(found_spills)]
         missed = spills.spilling(found_spills)
     elif options.agreement:
+        device = CudaDevice() if options.card else HostDevice()
         found = [
             row
             for name in track(names, 'comparing')
-            for row in agreement.rows(name, options.agreement)
+            for row in agreement.rows(name, options.agreement, device)
         ]
         results['agreement'], tables = found, [agreement.table(found)]
         missed = agreement.missed(found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LLVM IR of GPUs on the processor against the processor's own kernels."""
+"""Kernels of GPUs, on a card or played by the processor, against the processor's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.typing import Floats
 from studies import robots
-from studies.cuda.host import HostDevice
 from studies.cuda.kernels import NAMES, ROBOTS, driven, recipe_of
 from studies.report import Table
 
@@ -19,11 +18,11 @@ BOUNDS = {'float64': 1e-12, 'float32': 1e-5}
 AT_ONCE = 20_000
 
 
-def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
-    """Yield the errors of each kernel of a robot."""
+def rows(name: str, states: int, device: Any) -> Iterator[dict[str, Any]]:
+    """Yield the errors of each kernel of a robot on a device."""
     case = ROBOTS[name]()
     for precision in BOUNDS:
-        gpu = CudaDynamics(recipe_of(case, precision), HostDevice())
+        gpu = CudaDynamics(recipe_of(case, precision), device)
         cpu, rng = gpu.on_cpu, np.random.default_rng(7)
         gaps: dict[str, list[Floats]] = {}
         for _ in range(-(-states // AT_ONCE)):
@@ -36,15 +35,16 @@ def rows(name: str, states: int) -> Iterator[dict[str, Any]]:
                 'forward_dynamics': (gpu.acceleration(q, v, tau), cpu.acceleration(q, v, tau)),
             }
             for kernel, (found, expected) in pairs.items():
-                gaps.setdefault(kernel, []).append(_gap(found, expected))
+                gaps.setdefault(kernel, []).append(_gap(device.to_host(found), expected))
             if case.constraints:
                 # on the rows in double: rounded ones are not, which the processor would refuse
                 on_rows, known = cpu.consistent_acceleration(q, v, a), driven(case)
-                efforts = [
+                found, expected = (
                     one.constrained_inverse_dynamics(q, v, on_rows, known).effort
                     for one in (gpu, cpu)
-                ]
-                gaps.setdefault('constrained_effort', []).append(_gap(*efforts))
+                )
+                gap = _gap(device.to_host(found), expected)
+                gaps.setdefault('constrained_effort', []).append(gap)
         for kernel, parts in gaps.items():
             gap = np.concatenate(parts)
             yield {
