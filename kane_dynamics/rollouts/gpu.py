@@ -2,6 +2,7 @@
 """Rollouts on a graphics card; steps that it finds ill-conditioned are taken by the processor."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
@@ -9,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.rollouts.inputs import Inputs
 from kane_dynamics.rollouts.steps import ReferenceSteps, Rollouts, Schedule
 
@@ -36,7 +38,8 @@ class GpuRun:
 
     def __init__(self, gpu: Gpu, plan: Schedule, values: Inputs) -> None:
         self._plan, self._given = plan, values
-        self._reference = ReferenceSteps(gpu.on_cpu, plan, values)
+        self._cpu = gpu.on_cpu
+        self._reference = ReferenceSteps(self._cpu, plan, values)
         self._fallbacks = 0
         self._kernel = gpu.steps(plan.integrator, plan.projection)
         self._device, xp = gpu.device, gpu.device.xp
@@ -75,13 +78,21 @@ class GpuRun:
         return Rollouts(q, v, plan.times, None, done, failures, self._fallbacks)
 
     def _starts(self) -> tuple[Any, Any]:
-        """Return the starts on the constraints."""
+        """Return the starts on the constraints: all at once where speeds alone have to move."""
         q, v = np.array(self._given.q), np.array(self._given.v)
-        if self._plan.projection and self._reference.constrained:
-            for row in np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1)).tolist():
-                state = self._reference.start(row, q[row].copy(), v[row].copy())
-                if state is not None:
-                    q[row], v[row] = state
+        finite = np.flatnonzero(np.isfinite(np.hstack([q, v])).all(axis=1))
+        if not (self._plan.projection and self._reference.constrained and len(finite)):
+            return q, v
+        one = finite[0]
+        holonomic = len(self._cpu.constraints.rows(q[one], v[one], 0.0).holonomic)
+        if not (holonomic or self._given.loaded):
+            with suppress(KaneDynamicsError):  # each by itself then: that tells which cannot be
+                v[finite] = self._cpu.consistent_velocity(q[finite], v[finite])
+                return q, v
+        for row in finite.tolist():
+            state = self._reference.start(row, q[row].copy(), v[row].copy())
+            if state is not None:
+                q[row], v[row] = state
         return q, v
 
     def _pieces(self, dtype: np.dtype[Any]) -> Any:

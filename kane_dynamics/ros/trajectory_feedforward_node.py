@@ -228,8 +228,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         if model is None or not np.isfinite(q + v).all():
             return None
         at = model.q_index(tuple(names))
-        places = np.clip(q + 0.5 * STOP_TIME * v, model.robot.lower[at], model.robot.upper[at])
-        point = JointTrajectoryPoint(positions=places.tolist(), velocities=[0.0] * len(names))
+        end = np.clip(q + 0.5 * STOP_TIME * v, model.robot.lower[at], model.robot.upper[at])
+        point = JointTrajectoryPoint(positions=end.tolist(), velocities=[0.0] * len(names))
         point.time_from_start.nanosec = round(STOP_TIME * 1e9)
         return type(goal)(trajectory=JointTrajectory(joint_names=names, points=[point]))
 

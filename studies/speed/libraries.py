@@ -12,7 +12,7 @@ import ctypes
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,7 @@ def _rows(
     for plan in plans.values():
         write_core(plan, folder)
     for function in FUNCTIONS:
-        spec = makers(plans['native'].recipe(), (), None)[function]()
-        module = NativeModule(compile_object(kernel_ir(spec)), [function], Linker())
+        module = _linked(makers(plans['native'].recipe(), (), None), function)
         addresses = {'here': module.address(function)}
         libraries = {cpu: ctypes.CDLL(str(folder / f'lib{cpu}.so')) for cpu in plans}
         for cpu, library in libraries.items():
@@ -111,6 +110,15 @@ def _rows(
         ]
         us = {who: 1e6 * timing.median for who, timing in race(contenders, effort).items()}
         yield from _compared(f'{function}, {name}', us, results)
+
+
+def _linked(made: Mapping[str, Callable[[], Any]], function: str) -> NativeModule:
+    """Return the machine code of a function with that of the kernels that it calls."""
+    spec = made[function]()
+    names = getattr(spec, 'external', {}).values()
+    called = [made[name.removeprefix('@')]() for name in names]
+    code = [compile_object(kernel_ir(one)) for one in (spec, *called)]
+    return NativeModule(code, [function], Linker())
 
 
 def _compared(work: str, us: dict[str, float], results: dict[str, Floats]) -> Iterator[Row]:

@@ -179,13 +179,15 @@ def test_goals_results_cancels_and_preemption(bench, action):
     ended = client.result(failing)
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_ABORTED, -4)
 
-    stopped = client.through()
+    stopped, goals = client.through(), len(controller.goals)
     cancel = stopped.cancel_goal_async()
-    bench.until(lambda: controller.goals[-1][0].is_cancel_requested)
-    controller.end('canceled')
+    bench.until(lambda: len(controller.goals) > goals)  # another goal preempts it
+    last = controller.requests[-1].trajectory.points[-1]
+    assert len(last.effort) == 5 and list(last.velocities) == [0.0] * 5
     bench.until(cancel.done)
     ended = client.result(stopped)
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_CANCELED, 0)
+    controller.end('succeed')
 
     seen = len(controller.requests)
     code, text = client.refused(('wheel_left_joint', *ARM[1:]))
