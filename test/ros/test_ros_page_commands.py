@@ -23,6 +23,7 @@ RUN_BY = {
     'inverse_dynamics.launch.py': 'test_ros_preset_nodes.py',  # robots whose owners have the URDF
     'ros2_control.launch.py': 'test_ros_ros2_control_loop.py',
     'gazebo.launch.py': 'test_ros_ros2_control_loop.py',  # Gazebo is not on PyPI
+    'mujoco.launch.py': 'test_ros_ros2_control.py',  # nor mujoco_ros2_control: mujoco_goals.py
 }
 
 
