@@ -26,7 +26,11 @@ from kane_dynamics.robot_config.parameters.tables import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHERS = ('gazebo', 'mujoco', 'ros2_control')  # files for other packages too: test_ros_ros2_control.py
+OTHERS = (
+    'gazebo',
+    'mujoco',
+    'ros2_control',
+)  # files for other packages too: test_ros_ros2_control.py
 LAUNCH_FILES = sorted(
     path for path in (ROOT / 'launch').glob('*.py') if path.name.split('.')[0] not in OTHERS
 )
