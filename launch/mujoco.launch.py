@@ -18,7 +18,7 @@ from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot_config.robot_source import model_of_file
 from kane_dynamics.ros.launching import (
     ARM,
-    CONTROLLED,
+    CONTROLLED_ROBOT,
     SWITCH,
     argument,
     config_file,
@@ -72,12 +72,7 @@ def generate_launch_description():
     """Return the launch arguments and the nodes."""
     return LaunchDescription(
         [
-            argument(
-                'robot',
-                default_value='nonholonomic',
-                choices=list(CONTROLLED),
-                description='Preset config/<robot>.yaml with its controllers.',
-            ),
+            argument('robot', **CONTROLLED_ROBOT),
             argument('urdf_file'),
             argument(
                 'scene',

@@ -34,14 +34,10 @@ _SOURCE = Path(__file__).with_name('wheels.c')
 _PLANAR = (('base_x', (1, 0, 0)), ('base_y', (0, 1, 0)), ('base_yaw', (0, 0, 1)))
 
 
-def build_plugin(
-    robot: Robot, constraints: Sequence[Constraint], folder: Path
-) -> tuple[str, Path]:
+def build_plugin(robot: Robot, constraints: ConstraintSet, folder: Path) -> tuple[str, Path]:
     """Write the plugin of rows for the MuJoCo that is installed; return its name and file."""
     mj = mujoco_module()
-    plan = Plan(
-        robot, ConstraintSet.of(robot, constraints), 'rows', (), functions=('constraint_rows',)
-    )
+    plan = Plan(robot, constraints, 'rows', (), functions=('constraint_rows',))
     if not plan.constraints:
         raise InvalidInputError('constraints: need at least one, got none')
     code = fingerprint(robot, plan.constraints, plan.fingerprint(), _SOURCE.read_text())
@@ -144,7 +140,8 @@ def attach(
         if joint not in known:
             raise NameNotFoundError('joint of the model', joint, known)
     place = folder or cache_folder() / 'mujoco' / robot.name
-    plugin, library = build_plugin(robot, constraints, place)
+    rows = ConstraintSet.of(robot, constraints)
+    plugin, library = build_plugin(robot, rows, place)
     mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
     choices = {'plugin_name': plugin, 'name': name, 'active': True}
@@ -156,7 +153,7 @@ def attach(
         body.sleep = mj.mjtSleepPolicy.mjSLEEP_NEVER
     sensor = spec.add_sensor(name=name, type=mj.mjtSensor.mjSENS_USER)
     sensor.datatype, sensor.needstage = mj.mjtDataType.mjDATATYPE_REAL, mj.mjtStage.mjSTAGE_POS
-    sensor.dim = 2 * len(ConstraintSet.of(robot, constraints).labels)
+    sensor.dim = 2 * len(rows.labels)
     pairs = zip(names, moving, strict=True)
     _exclude_wheels(spec, [known[name].parent for name, joint in pairs if joint in robot.wheels])
     return library

@@ -314,7 +314,8 @@ static void project(const mjModel *m, mjData *d, struct wheels *w) {
       w->change[k] = slip(w, k, d->qvel);
       largest = fmax(largest, fabs(w->change[k]));
     }
-    if (largest > ROUNDING) subtract(w, d->qvel);
+    if (largest <= ROUNDING) return;
+    subtract(w, d->qvel);
   }
 }
 

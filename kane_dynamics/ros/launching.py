@@ -165,6 +165,11 @@ def end_failed(event: Any, context: Any) -> None:
 
 CONTROLLED = {'nonholonomic': 'caster_link', 'tiago': ''}
 """Robots with config/ros2_control/<robot>_controllers.yaml, and their ball casters."""
+CONTROLLED_ROBOT: dict[str, Any] = {
+    'default_value': 'nonholonomic',
+    'choices': list(CONTROLLED),
+    'description': 'Preset config/<robot>.yaml with its controllers.',
+}
 ALL_JOINTS, ARM = CONTROLLERS = ['effort_controller', 'arm_controller']
 SOURCES = ['kane_inverse_dynamics', 'kane_computed_torque']
 
@@ -172,12 +177,7 @@ SOURCES = ['kane_inverse_dynamics', 'kane_computed_torque']
 def choices() -> list[DeclareLaunchArgument]:
     """Return the launch arguments of both files: robot, controller and source of efforts."""
     return [
-        argument(
-            'robot',
-            default_value='nonholonomic',
-            choices=list(CONTROLLED),
-            description='Preset config/<robot>.yaml with its controllers.',
-        ),
+        argument('robot', **CONTROLLED_ROBOT),
         argument('urdf_file'),
         argument(
             'controller',

@@ -7,7 +7,8 @@ constrained forward and inverse dynamics and steps of TIAGo, the shipped robots 
 single and double precision, assembles them by ptxas, without a gpu, and ends with 1 where one of
 the first three spills in single precision. ``--spills``: these three alone in single precision, of
 the presets, too; ``--keep`` writes the table of doc/gpu.md. ``--agreement 1000000``: instead, so
-many states of each kernel on the processor, by the same LLVM IR, against its own kernels.
+many states of each kernel on the processor, by the same LLVM IR, against its own kernels; with
+``--card`` on the gpu.
 ``--run``: instead, states and steps a second on the gpu of this machine.
 """
 

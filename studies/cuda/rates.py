@@ -24,7 +24,7 @@ REPEATS, STEPS = 5, 100
 STEP = 1e-6  # [s]; damping stops the last joint of TIAGo in 4e-6 s
 LAYOUTS = 'rows', 'side by side'
 _FEW = 1024  # states of a first call: the kernel is compiled, and seen to answer
-# Rollouts: their starts are moved onto the constraints by the processor, one after the other.
+# Rollouts: their starts are moved onto the constraints by the processor.
 _MOST_ROLLOUTS = 2**15
 TARGET = 0.25  # of the bound
 Row = dict[str, Any]

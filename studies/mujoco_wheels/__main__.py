@@ -21,6 +21,7 @@ from kane_dynamics.mujoco.plugin import NAME, WEIGHT
 from studies import report
 from studies.mujoco_wheels.course import (
     SPAN,
+    STEP,
     Course,
     costs,
     course_of,
@@ -29,11 +30,12 @@ from studies.mujoco_wheels.course import (
     model_of,
 )
 from studies.mujoco_wheels.forces import INTEGRATORS, contacts
-from studies.mujoco_wheels.ways import STEP, contact_wheels, ways
+from studies.mujoco_wheels.ways import contact_wheels, ways
 from studies.report import Table
 
 ROBOTS = 'nonholonomic', 'tiago', 'mecanum', 'swerve'
 STEPS = 0.002, 0.005, 0.01
+WEIGHTS = 1e1, 1e2, 1e3, WEIGHT, 1e5
 
 
 def courses(seconds: float) -> Table:
@@ -80,17 +82,13 @@ def step_costs() -> Table:
 
 def weights(seconds: float) -> Table:
     """Return how far results depend on W."""
-    columns = 'step [ms]', *(f'W {w:g}' for w in (1e1, 1e2, 1e3, 1e4, 1e5))
+    columns = 'step [ms]', *(f'W {w:g}' for w in WEIGHTS)
     table = Table('Pose beside that of the default W [m, rad], implicitfast', columns)
     course = course_of('nonholonomic', seconds)
     for step in (0.001, 0.002, 0.005, 0.01):
-        wanted = driven(course, model_of(course, 'implicitfast', step)).ends[:, :3]
-        apart = [
-            np.abs(
-                driven(course, model_of(course, 'implicitfast', step, w)).ends[:, :3] - wanted
-            ).max()
-            for w in (1e1, 1e2, 1e3, 1e4, 1e5)
-        ]
+        models = {w: model_of(course, 'implicitfast', step, w) for w in WEIGHTS}
+        poses = {w: driven(course, model).ends[:, :3] for w, model in models.items()}
+        apart = [np.abs(pose - poses[WEIGHT]).max() for pose in poses.values()]
         table.add(f'{1e3 * step:g}', *(f'{x:.1e}' for x in apart))
     return table
 

@@ -21,6 +21,8 @@ from studies.peers.mujoco_twin import add_bodies
 
 SPAN = 5.0  # [s] of one effort of the wheels
 BURST, ROUNDS = 200, 200  # steps of a timing, and timings
+STEP = 0.002  # [s], where no other is said
+RADIUS = 0.1  # [m] of the wheels of the shipped robot
 CIRCLE = 0.5, 0.0, 0.4  # [m/s, rad/s] for which the steered wheels are turned and held
 
 

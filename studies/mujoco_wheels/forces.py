@@ -10,12 +10,10 @@ import numpy as np
 
 from kane_dynamics.mujoco.plugin import NAME
 from studies import robots
-from studies.mujoco_wheels.course import SPAN, course_of, model_of
+from studies.mujoco_wheels.course import RADIUS, SPAN, STEP, course_of, model_of
 from studies.report import Table
 
 INTEGRATORS = 'rk4', 'implicitfast'
-STEP = 0.002  # [s]
-RADIUS = 0.1  # [m] of the wheels
 TORQUE = 6.0  # [N m] of each wheel against a wall
 HELD = 100.0  # [N m/rad] of each wheel meanwhile
 SIDE = 10.0  # [N m] of the first joint of the arm, against a wall beside it

@@ -19,13 +19,13 @@ import kane_dynamics as kd
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.plots import CYCLE, paper_style, save_figure
 from studies import robots
-from studies.mujoco_wheels.course import SPAN, course_of, truth
-from studies.mujoco_wheels.ways import RADIUS, STEP, TRACK, Rolled, rolled
+from studies.mujoco_wheels.course import RADIUS, SPAN, STEP, course_of, truth
+from studies.mujoco_wheels.ways import TRACK, Rolled, rolled
 
 WHEELS = {
-    'exact': 'exact',
-    'contact, ellipsoids': 'ellipsoid, 100, 0',
-    'contact, cylinders': 'cylinder, 1, 0',
+    'exact': ('exact', 1),
+    'contact, ellipsoids': ('ellipsoid', 100),
+    'contact, cylinders': ('cylinder', 1),
 }
 TRUE: dict[str, Any] = {'color': 'black', 'linestyle': '-', 'linewidth': 3.0, 'alpha': 0.25}
 EVERY = 50  # steps between two points of a curve
@@ -39,7 +39,9 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--output', type=Path, default=Path('doc/pictures'))
     options = parser.parse_args()
-    found = {name: rolled(kind, options.seconds) for name, kind in WHEELS.items()}
+    found = {
+        name: rolled(kind, options.seconds, impratio) for name, (kind, impratio) in WHEELS.items()
+    }
     options.output.mkdir(parents=True, exist_ok=True)
     picture = options.output / 'mujoco_wheels.png'
     save_figure(figure_of(found, options.seconds), picture, also=())

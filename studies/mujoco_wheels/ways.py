@@ -15,11 +15,19 @@ import kane_dynamics as kd
 from kane_dynamics.mujoco.plugin import WEIGHT
 from kane_dynamics.typing import Floats
 from studies import robots
-from studies.mujoco_wheels.course import SPAN, Course, course_of, ends, model_of, truth
+from studies.mujoco_wheels.course import (
+    RADIUS,
+    SPAN,
+    STEP,
+    Course,
+    course_of,
+    ends,
+    model_of,
+    truth,
+)
 from studies.report import Table
 
-RADIUS, TRACK = 0.1, 0.42  # [m] of the shipped robot
-STEP = 0.002  # [s]
+TRACK = 0.42  # [m] of the shipped robot
 CONTACTS = [(impratio, noslip) for noslip in (0, 10) for impratio in (1, 10, 100)]
 SHAPES = 'cylinder', 'ellipsoid'
 PLANE = mujoco.mjtGeom.mjGEOM_PLANE
@@ -65,20 +73,17 @@ def ways(seconds: float) -> Table:
     """Return the shipped robot on wheels of all kinds."""
     columns = 'wheels', 'impratio', 'noslip', 'slip [m/s]', 'pose [m, rad]', 'cost [us]'
     table = Table(f'The shipped robot for {seconds:g} s, implicitfast, 2 ms', columns)
-    named = {'exact': ('', ''), 'equality': ('', ''), 'twist': ('', '')}
-    for shape, (impratio, noslip) in product(SHAPES, CONTACTS):
-        named[f'{shape}, {impratio}, {noslip}'] = str(impratio), str(noslip)
-    for name, settings in named.items():
-        seen = rolled(name, seconds)
+    contacts = [(shape, *settings) for shape, settings in product(SHAPES, CONTACTS)]
+    for name, *settings in [('exact',), ('equality',), ('twist',), *contacts]:
+        seen = rolled(name, seconds, *settings)
         cells = f'{seen.slip:.1e}', f'{seen.pose:.1e}', f'{seen.cost:.2f}'
-        table.add(name.partition(',')[0], *settings, *cells)
+        table.add(name, *(map(str, settings) if settings else ('', '')), *cells)
     return table
 
 
-def rolled(name: str, seconds: float) -> Rolled:
-    """Drive the course on wheels that are exact, equality, twist, or 'shape, impratio, noslip'."""
+def rolled(name: str, seconds: float, impratio: float = 1, noslip: int = 0) -> Rolled:
+    """Drive the course on wheels: exact, equality, twist, or contacts of a shape."""
     course = course_of('nonholonomic', seconds)
-    shape, *settings = name.split(', ')
     weight, edit, before = None, _unchanged, None
     if name == 'exact':
         weight = WEIGHT
@@ -87,9 +92,8 @@ def rolled(name: str, seconds: float) -> Rolled:
     elif name == 'twist':
         before = _set_twist(seconds)
     else:
-        edit = contact_wheels(
-            getattr(mujoco.mjtGeom, f'mjGEOM_{shape.upper()}'), *map(int, settings)
-        )
+        shape = getattr(mujoco.mjtGeom, f'mjGEOM_{name.upper()}')
+        edit = contact_wheels(shape, impratio, noslip)
     return _rolled(course, model_of(course, 'implicitfast', STEP, weight, edit), seconds, before)
 
 

@@ -5,6 +5,7 @@ import sys
 
 import build_control_msgs
 import pytest
+from numpy.testing import assert_allclose
 from ros_models import ROOT
 from test_ros_trajectory_feedforward_node import ARM, NODE, goal_message
 
@@ -150,6 +151,8 @@ def started(bench, action, served, name, **given):
 def test_goals_results_cancels_and_preemption(bench, action):
     from action_msgs.msg import GoalStatus
 
+    from kane_dynamics.ros.trajectory_feedforward_node import STOP_TIME
+
     controller = Controller(bench, action)
     client = started(bench, action, controller, NODE, controller='my_arm')
     bench.until(client.through)  # its model and state are there now
@@ -184,6 +187,9 @@ def test_goals_results_cancels_and_preemption(bench, action):
     bench.until(lambda: len(controller.goals) > goals)  # another goal preempts it
     last = controller.requests[-1].trajectory.points[-1]
     assert len(last.effort) == 5 and list(last.velocities) == [0.0] * 5
+    robot = client.feeder  # it stops evenly, from where it is
+    stops = [robot.position[name] + 0.5 * STOP_TIME * robot.velocity[name] for name in ARM]
+    assert_allclose(last.positions, stops)
     bench.until(cancel.done)
     ended = client.result(stopped)
     assert (ended.status, ended.result.error_code) == (GoalStatus.STATUS_CANCELED, 0)
