@@ -485,7 +485,8 @@ def test_both_nodes_with_a_driven_base(bench):
     message.linear.x = 0.4
 
     def moving():
-        return odom and abs(odom[-1].twist.twist.linear.x - 0.4) < 0.02 and drives
+        fast = odom and abs(odom[-1].twist.twist.linear.x - 0.4) < 0.02
+        return fast and drives and efforts
 
     def drive():
         velocity.publish(message)
