@@ -16,6 +16,7 @@ from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.recipe import fingerprint
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.deployment.core import Plan, c_compiler, run_command, write_core
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
 from kane_dynamics.robot.checks import as_positive
@@ -62,7 +63,7 @@ def build_plugin(robot: Robot, constraints: ConstraintSet, folder: Path) -> tupl
 def attach(
     spec: mujoco.MjSpec,
     robot: Robot,
-    constraints: Sequence[Constraint],
+    constraints: Sequence[Constraint | Contact],
     joints: Mapping[str, str] | None = None,
     weight: float = WEIGHT,
     folder: Path | None = None,
@@ -75,7 +76,8 @@ def attach(
     :math:`A^T (W (b - (A v - b_0) / h) + \lambda)` beside its own; after each step
     :math:`v \leftarrow v - M^{-1} A^T (A M^{-1} A^T)^{-1} (A v - b_0)`, and :math:`\lambda` is
     that of the step. Where rows have a :math:`\Phi`, q is projected onto :math:`\Phi = 0` before.
-    Wheels neither slip nor leave the ground; they meet nothing that is fixed.
+    Wheels never leave the ground; they slip where `traction` says so, and meet nothing that is
+    fixed.
 
     Parameters
     ----------
@@ -86,8 +88,10 @@ def attach(
         one of each row.
     robot : Robot
         The robot of the rows.
-    constraints : sequence of Constraint
-        Its rows, as `kd.bases` has them.
+    constraints : sequence of Constraint or Contact
+        Its rows, as `kd.bases` has them. Those of a `kd.constraints.traction` are let go from the
+        step after the one in which they needed more than static friction, and hold again where
+        their slip has turned around.
     joints : mapping of str to str, optional
         Joints of the robot to those of the model, where they have other names.
     weight : float
@@ -107,7 +111,8 @@ def attach(
     Raises
     ------
     InvalidInputError
-        No constraints; MuJoCo before 4.0 with islands; a row that couples two branches.
+        No constraints; MuJoCo before 4.0 with islands; a row that couples two branches; a
+        contact that may open.
     NameNotFoundError
         A joint that the model lacks.
     MissingPackageError
@@ -140,13 +145,14 @@ def attach(
         if joint not in known:
             raise NameNotFoundError('joint of the model', joint, known)
     place = folder or cache_folder() / 'mujoco' / robot.name
-    rows = ConstraintSet.of(robot, constraints)
+    held, friction = _with_cones(constraints)
+    rows = ConstraintSet.of(robot, held)
     plugin, library = build_plugin(robot, rows, place)
     mj.mj_loadPluginLibrary(str(library))
     spec.activate_plugin(plugin)
     choices = {'plugin_name': plugin, 'name': name, 'active': True}
     instance = spec.add_plugin(**choices)
-    instance.config = {'joints': ' '.join(names), 'weight': repr(scale)}
+    instance.config = {'joints': ' '.join(names), 'weight': repr(scale), 'friction': friction}
     body = known[names[0]].parent
     body.plugin.plugin_name, body.plugin.name, body.plugin.active = plugin, name, True
     if hasattr(body, 'sleep'):  # from 3.4 on: M of a tree that sleeps is not computed again
@@ -157,6 +163,25 @@ def attach(
     pairs = zip(names, moving, strict=True)
     _exclude_wheels(spec, [known[name].parent for name, joint in pairs if joint in robot.wheels])
     return library
+
+
+def _with_cones(constraints: Sequence[Constraint | Contact]) -> tuple[list[Constraint], str]:
+    """Return all rows, and of each cone its first row, their number and what it can hold [N]."""
+    rows: list[Constraint] = []
+    cones: list[str] = []
+    for one in constraints:
+        if isinstance(one, Contact):
+            if one.normal is not None or one.tangent is None:
+                raise InvalidInputError(
+                    f'{one.labels[0]}: MuJoCo has its own contacts; need rows of traction'
+                )
+            first, count = sum(len(held.labels) for held in rows), len(one.labels)
+            limits = one.friction * one.load, one.static_friction * one.load
+            cones.append(f'{first} {count} {limits[0]!r} {limits[1]!r}')
+            rows.append(one.tangent)
+        else:
+            rows.append(one)
+    return rows, ' '.join(cones)
 
 
 def mujoco_module() -> Any:

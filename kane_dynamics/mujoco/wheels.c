@@ -11,6 +11,9 @@
  * All is kept with mjData: plugin_state has lambda, plugin_data the rest. Where the model has a
  * user sensor of the instance's name, `advance` writes lambda and A v - b0 there: a plugin sensor
  * would cost a recursion of forces in each step.
+ *
+ * Rows of a cone are let go where |lambda| exceeds static friction: they get mu N against their
+ * slip, until it has turned around.
  */
 #include <mujoco/mujoco.h>
 
@@ -23,10 +26,18 @@
 #define TWIST 6 /* speeds of a free joint */
 #define DROPPED 1e-10 /* part of the largest pivot below which a row repeats others */
 #define ROUNDING 1e-15 /* m/s or rad/s below which v needs no projection */
-static const char *const attributes[] = {"joints", "weight"};
+#define STILL 1e-9 /* m/s below which a slip has no direction */
+static const char *const attributes[] = {"joints", "weight", "friction"};
+static const char SEPARATORS[] = " \n\t";
 
 typedef int rows_function(const double *q, const double *v, const double *time,
                           const double *parameters, double *A, double *b0, double *b, double *Phi);
+
+/* Neighbouring rows whose force is limited [N]: where they slip, and where they stick. */
+struct cone {
+  int first, count;
+  double dynamic, most;
+};
 
 /* Of one mjData; the numbers lie behind it. */
 struct wheels {
@@ -36,7 +47,10 @@ struct wheels {
   int free;                       /* whether the first six speeds are those of a free joint */
   int sensor;                     /* where sensordata has lambda and A v - b0, or -1 */
   int saved;                      /* whether M and its factor are those of compute */
-  int *dof, *address;             /* of each speed in qvel, of each coordinate in qpos */
+  int cones;
+  struct cone *cone;
+  int *dof, *address; /* of each speed in qvel, of each coordinate in qpos */
+  int *slips;         /* of each row, whether it does */
   double *weight;
   double *q, *v, *local, *A, *b0, *b, *Phi, *target, *before; /* local: A of the library's v */
   double *X, *S, *change;         /* M^-1 A', factor of A M^-1 A', multipliers of a projection */
@@ -55,7 +69,8 @@ static struct wheels *allocated(const mjModel *m) {
   const int r = robot->rows, n = robot->nv, nq = robot->nq, nv = m->nv, nC = m->nC;
   const size_t numbers =
       (size_t)(nq + n + r * n + 2 * r * nv + nv + r * r + 6 * r + 2 * nC + nv);
-  struct wheels *w = calloc(1, sizeof *w + numbers * sizeof(double) + (n + nq) * sizeof(int));
+  const size_t others = r * sizeof(struct cone) + (n + nq + r) * sizeof(int);
+  struct wheels *w = calloc(1, sizeof *w + numbers * sizeof(double) + others);
   if (!w) return NULL;
   w->rows = constraint_rows(robot);
   w->count = r, w->speeds = n, w->coordinates = nq, w->nv = nv, w->nC = nC;
@@ -65,13 +80,13 @@ static struct wheels *allocated(const mjModel *m) {
   PART(before, nv), PART(S, r * r), PART(b0, r), PART(b, r), PART(Phi, r), PART(target, r);
   PART(change, r), PART(weight, r), PART(M, nC), PART(LD, nC), PART(D, nv);
 #undef PART
-  w->dof = (int *)next, w->address = w->dof + n;
+  w->cone = (struct cone *)next;
+  w->dof = (int *)(w->cone + r), w->address = w->dof + n, w->slips = w->address + nq;
   return w;
 }
 
 /* Find the joints of the library's speeds; return why that cannot be, or NULL. */
 static const char *find_joints(const mjModel *m, struct wheels *w, const char *names) {
-  static const char SEPARATORS[] = " \n\t";
   int k = 0, place = 0;
   for (const char *at = names; *(at += strspn(at, SEPARATORS)); at += strcspn(at, SEPARATORS)) {
     char name[256] = "";
@@ -89,6 +104,26 @@ static const char *find_joints(const mjModel *m, struct wheels *w, const char *n
     for (int i = 0; i < width + extra; ++i) w->address[place++] = m->jnt_qposadr[joint] + i;
   }
   return k == w->speeds && place == w->coordinates ? NULL : "'joints' has fewer speeds than the robot";
+}
+
+/* Find the cones: first row, rows, force where they slip and where they stick; or return why not. */
+static const char *find_cones(struct wheels *w, const char *text) {
+  for (const char *at = text; text && *(at += strspn(at, SEPARATORS));) {
+    if (w->cones == w->count) return "'friction' has more cones than there are rows";
+    struct cone *c = w->cone + w->cones++;
+    double numbers[4] = {-1.0};
+    for (int k = 0; k < 4; ++k) {
+      char *end;
+      numbers[k] = strtod(at, &end);
+      if (end == at) return "'friction' needs four numbers a cone";
+      at = end;
+    }
+    c->first = (int)numbers[0], c->count = (int)numbers[1];
+    c->dynamic = numbers[2], c->most = numbers[3];
+    if (c->first < 0 || c->count < 1 || c->first + c->count > w->count) return "'friction' names no rows";
+    if (!(c->dynamic >= 0.0 && c->most >= c->dynamic)) return "'friction' needs 0 <= dynamic <= static";
+  }
+  return NULL;
 }
 
 /* Turn rows of the twist (omega, v) in base axes into those of (v in the world, omega). */
@@ -169,9 +204,10 @@ static const char *wrong_options(const mjModel *m) {
   return NULL;
 }
 
+/* Of a row lambda, and whether it slips. */
 static int nstate(const mjModel *m, int instance) {
   (void)m, (void)instance;
-  return kane_dynamics_describe()->rows;
+  return 2 * kane_dynamics_describe()->rows;
 }
 
 /* Find the user sensor of an instance; return why it cannot be, or NULL. */
@@ -192,6 +228,7 @@ static int init(const mjModel *m, mjData *d, int instance) {
   if (!problem && kane_dynamics_describe()->check()) problem = "the code is for other processors";
   if (!problem && !(scale > 0.0 && scale < HUGE_VAL)) problem = "'weight' must be positive";
   if (!problem) problem = find_joints(m, w, mj_getPluginConfig(m, instance, "joints"));
+  if (!problem) problem = find_cones(w, mj_getPluginConfig(m, instance, "friction"));
   if (!problem) problem = find_sensor(m, w, instance);
   if (!problem) problem = fit(m, w, scale);
   if (problem) {
@@ -212,8 +249,7 @@ static void copy(mjData *target, const mjModel *m, const mjData *source, int ins
   (void)m;
   struct wheels *to = (struct wheels *)target->plugin_data[instance];
   const struct wheels *from = (const struct wheels *)source->plugin_data[instance];
-  const size_t numbers = (size_t)((const double *)from->dof - (const double *)(from + 1));
-  memcpy(to + 1, from + 1, numbers * sizeof(double));
+  memcpy(to + 1, from + 1, (const char *)(from->slips + from->count) - (const char *)(from + 1));
   to->saved = from->saved;
 }
 
@@ -227,6 +263,19 @@ static void report(const struct wheels *w, mjData *d, const mjtNum *lambda) {
   for (int k = 0; k < w->count && w->sensor >= 0; ++k) {
     d->sensordata[w->sensor + k] = lambda[k];
     d->sensordata[w->sensor + w->count + k] = slip(w, k, d->qvel);
+  }
+}
+
+/* Take which rows slip, and their friction as `target`: against the slip, or as it was before. */
+static void find_friction(struct wheels *w, const mjtNum *lambda, const mjtNum *qvel) {
+  for (int k = 0; k < w->count; ++k) w->slips[k] = lambda[w->count + k] > 0.0;
+  for (const struct cone *c = w->cone; c < w->cone + w->cones; ++c) {
+    if (!w->slips[c->first]) continue;
+    double *force = w->target + c->first;
+    for (int k = 0; k < c->count; ++k) force[k] = -slip(w, c->first + k, qvel);
+    const double speed = mju_norm(force, c->count);
+    if (speed > STILL) mju_scl(force, force, c->dynamic / speed, c->count);
+    else mju_copy(force, lambda + c->first, c->count);
   }
 }
 
@@ -246,15 +295,17 @@ static void compute(const mjModel *m, mjData *d, int instance, int capability) {
   memcpy(w->LD, d->qLD, w->nC * sizeof(double));
   memcpy(w->D, d->qLDiagInv, w->nv * sizeof(double));
   w->saved = 1;
+  find_friction(w, lambda, d->qvel);
   for (int k = 0; k < w->count; ++k) {
     const double *row = w->A + k * w->nv;
-    w->target[k] = w->b[k] - (in_stages ? 0.0 : slip(w, k, d->qvel) / m->opt.timestep);
-    const double force = w->weight[k] * w->target[k] + lambda[k];
+    const double weight = w->slips[k] ? 0.0 : w->weight[k];
+    if (!w->slips[k]) w->target[k] = w->b[k] - (in_stages ? 0.0 : slip(w, k, d->qvel) / m->opt.timestep);
+    const double force = w->slips[k] ? w->target[k] : weight * w->target[k] + lambda[k];
     for (int i = 0; i < w->nv; ++i) {
       if (row[i] == 0.0) continue;
       d->qfrc_passive[i] += row[i] * force;
       for (int n = m->M_rowadr[i]; n < m->M_rowadr[i] + m->M_rownnz[i]; ++n) {
-        d->M[n] += w->weight[k] * row[i] * row[m->M_colind[n]];
+        d->M[n] += weight * row[i] * row[m->M_colind[n]];
       }
     }
   }
@@ -263,7 +314,8 @@ static void compute(const mjModel *m, mjData *d, int instance, int capability) {
   if (d->nefc && m->opt.solver == mjSOL_PGS) mj_projectConstraint(m, d);
 }
 
-/* Factor A M^-1 A', positive semidefinite: L in the lower triangle; a column of zeros is dropped. */
+/* Factor A M^-1 A', positive semidefinite: L in the lower triangle; a column of zeros is dropped,
+   as rows are that slip. */
 static void factor(const mjModel *m, mjData *d, struct wheels *w) {
   const int count = w->count;
   double *S = w->S, largest = 0.0;
@@ -274,7 +326,7 @@ static void factor(const mjModel *m, mjData *d, struct wheels *w) {
     for (int j = 0; j <= i; ++j) {
       double s = S[i * count + j];
       for (int k = 0; k < j; ++k) s -= S[i * count + k] * S[j * count + k];
-      if (i == j) S[i * count + i] = s > DROPPED * largest ? sqrt(s) : 0.0;
+      if (i == j) S[i * count + i] = s > DROPPED * largest && !w->slips[i] ? sqrt(s) : 0.0;
       else S[i * count + j] = S[j * count + j] > 0.0 ? s / S[j * count + j] : 0.0;
     }
   }
@@ -295,10 +347,24 @@ static void subtract(struct wheels *w, double *speeds) {
   for (int k = 0; k < count; ++k) mju_addToScl(speeds, w->X + k * w->nv, -x[k], w->nv);
 }
 
+/* Let rows go whose force is too large, and hold those again whose slip has turned around. */
+static void switch_cones(struct wheels *w, mjtNum *lambda, const mjtNum *qvel) {
+  for (const struct cone *c = w->cone; c < w->cone + w->cones; ++c) {
+    const int slipped = w->slips[c->first];
+    double *force = lambda + c->first, size = mju_norm(force, c->count), along = 0.0;
+    for (int k = 0; k < c->count; ++k) along += force[k] * slip(w, c->first + k, qvel);
+    const int slips = slipped ? along < 0.0 : size > c->most;
+    if (slips && !slipped) mju_scl(force, force, c->dynamic / size, c->count);
+    for (int k = c->first; k < c->first + c->count; ++k) {
+      w->slips[k] = slips;
+      lambda[w->count + k] = slips;
+    }
+  }
+}
+
 /* Project q onto Phi = 0 by a step of Newton's method, then v onto A v = b0. */
 static void project(const mjModel *m, mjData *d, struct wheels *w) {
   double *step = w->before;
-  if (find_rows(w, d->qpos, d->qvel, d->time)) return;
   factor(m, d, w);
   if (!mju_isZero(w->Phi, w->count)) {
     memset(step, 0, w->nv * sizeof *step);
@@ -312,7 +378,7 @@ static void project(const mjModel *m, mjData *d, struct wheels *w) {
     double largest = 0.0;
     for (int k = 0; k < w->count; ++k) {
       w->change[k] = slip(w, k, d->qvel);
-      largest = fmax(largest, fabs(w->change[k]));
+      if (!w->slips[k]) largest = fmax(largest, fabs(w->change[k]));
     }
     if (largest <= ROUNDING) return;
     subtract(w, d->qvel);
@@ -329,12 +395,17 @@ static void advance(const mjModel *m, mjData *d, int instance) {
   } else {
     for (int i = 0; i < w->nv; ++i) a[i] = (d->qvel[i] - a[i]) / m->opt.timestep;
   }
-  for (int k = 0; k < w->count; ++k) lambda[k] += w->weight[k] * missed(w, k, a);
+  for (int k = 0; k < w->count; ++k) {
+    lambda[k] = w->slips[k] ? w->target[k] : lambda[k] + w->weight[k] * missed(w, k, a);
+  }
   memcpy(d->M, w->M, w->nC * sizeof(double));
   memcpy(d->qLD, w->LD, w->nC * sizeof(double));
   memcpy(d->qLDiagInv, w->D, w->nv * sizeof(double));
   w->saved = 0;
-  project(m, d, w);
+  if (!find_rows(w, d->qpos, d->qvel, d->time)) {
+    switch_cones(w, lambda, d->qvel);
+    project(m, d, w);
+  }
   report(w, d, lambda);
 }
 

@@ -136,6 +136,41 @@ def test_the_sensor_tells_multipliers_and_slip(path, rolling):
     assert_allclose(found[ROWS:], 0.0, atol=1e-15)
 
 
+def test_wheels_slip_beyond_their_friction_and_roll_again(path, rolling):
+    robot = rolling[0]
+    ground = [
+        kd.constraints.traction(kd.constraints.rolling_wheel(robot, name), 150.0, 0.3)
+        for name in WHEELS
+    ]
+    arm = [
+        kd.constraints.lock(robot, name) for name in robot.joint_names if name.startswith('arm')
+    ]
+    parts = {f'part {k}': part for k, part in enumerate([*arm, *ground])}
+    events = kd.EventSimulation(robot, parts, step=0.01, dynamics=kd.compile(robot))
+    courses = (0.3, 12.0, 9.0), (0.3, 0.0, -2.0)  # both spin, then roll again one by one
+    torque = np.zeros(robot.nv)
+    for seconds, *torque[3:5] in courses:
+        events.step(torque, round(seconds / 0.01))
+    assert [event.kind for event in events.events] == ['changes'] * 3
+    found = []
+    for step in (0.001, 0.0005):
+        spec = mujoco.MjSpec.from_file(str(path))  # its joints have the friction of the robot's
+        spec.option.timestep, spec.option.integrator = (
+            step,
+            mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+        )
+        kd.mujoco.attach(spec, robot, [*arm, *ground])
+        model = spec.compile()
+        data = mujoco.MjData(model)
+        for seconds, *torque[3:5] in courses:
+            data.qfrc_applied[:] = torque
+            mujoco.mj_step(model, data, round(seconds / step))
+        found.append(np.abs(data.qpos - events.q)[:3].max())
+        assert_allclose(data.sensor(plugin.NAME).data[len(arm) + 4 :], 0.0, atol=1e-14)
+    assert_allclose(found[0] / found[1], 2.0, rtol=0.05)  # first order
+    assert found[1] < 2e-3  # of a way of 0.3 m
+
+
 @pytest.mark.parametrize(
     ('integrator', 'solver'),
     [('implicitfast', 'newton'), ('rk4', 'newton'), ('implicitfast', 'pgs')],
@@ -355,6 +390,16 @@ def test_what_cannot_be_is_refused(path, rolling):
         kd.mujoco.attach(with_springs(path), robot, [])
     with pytest.raises(NameNotFoundError, match='elbow'):
         kd.mujoco.attach(with_springs(path), robot, wheels, joints={'arm_1_joint': 'elbow'})
+    floor = kd.constraints.contact(kd.constraints.joint_limit(robot, 'arm_1_joint', 'upper'))
+    with pytest.raises(InvalidInputError, match='MuJoCo has its own contacts'):
+        kd.mujoco.attach(with_springs(path), robot, [*wheels, floor])
+    for friction in ('0 1 nan 1', '0 1 2', '0 9 1 1', '-1 1 1 1', '0 1 2 1', '0 1 1 1 ' * 4):
+        spec = with_springs(path)
+        kd.mujoco.attach(spec, robot, wheels)
+        (instance,) = spec.plugins
+        instance.config = {**instance.config, 'friction': friction}
+        with pytest.raises(ValueError, match="'friction'"):
+            spec.compile()
     for weight in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(InvalidInputError, match='weight'):
             kd.mujoco.attach(with_springs(path), robot, wheels, weight=weight)
