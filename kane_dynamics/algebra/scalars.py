@@ -65,7 +65,7 @@ def sign(x: Scalar) -> Scalar:
 
 def is_traced(x: Any) -> bool:
     """Return whether `x` is an expression of CasADi."""
-    return type(x).__module__.startswith('casadi')
+    return hasattr(x, 'is_symbolic')
 
 
 def where(condition: Any, if_true: Scalar, if_false: Scalar) -> Scalar:

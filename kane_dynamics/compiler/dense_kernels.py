@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, spec
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
 from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, RoutineSpec, Spec
 from kane_dynamics.compiler.llvm.routine import Constants

@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows, transpose_product
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.body_groups import BodyGroup
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.graphs.traced_state import column, symbols
+from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, KernelSpec, LoopSpec, TreePass
 from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.typing import Floats

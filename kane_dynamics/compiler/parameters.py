@@ -19,6 +19,7 @@ import numpy as np
 
 from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.scalars import as_array, where
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.canonical_frames import FrameInBody, body_frames, inertia_in
 from kane_dynamics.robot.robot import Robot
@@ -58,12 +59,12 @@ def with_symbols(
     """Return the parameters as symbols, and a robot in its own and canonical frames with them."""
     bodies = carriers(robot, payloads)
     size = parameter_count(robot, payloads)
-    symbols = [ca.SX.sym(f'parameter{k}') for k in range(size)]
-    gravity = as_array(symbols[:GRAVITY])
-    inertias = [_traced(symbols[k : k + INERTIA]) for k in range(GRAVITY, size, INERTIA)]
+    numbers = symbols('parameter', size)
+    gravity = as_array(numbers[:GRAVITY])
+    inertias = [_traced(numbers[k : k + INERTIA]) for k in range(GRAVITY, size, INERTIA)]
     local = dict(zip(bodies, inertias[::2], strict=True))
     moved = dict(zip(bodies, inertias[1::2], strict=True))
-    return symbols, with_loads(robot, gravity, local), with_loads(canonical, gravity, moved)
+    return numbers, with_loads(robot, gravity, local), with_loads(canonical, gravity, moved)
 
 
 def _traced(symbols: Sequence[ca.SX]) -> Inertia:
@@ -81,8 +82,8 @@ def inertia_numbers(inertias: Sequence[Inertia], canonical: Sequence[FrameInBody
 
 def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
     """Trace the parameters of gravity and payloads."""
-    gravity = [ca.SX.sym(f'gravity{k}') for k in range(GRAVITY)]
-    numbers = [ca.SX.sym(f'payload{k}') for k in range(INERTIA * len(payloads))]
+    gravity = symbols('gravity', GRAVITY)
+    numbers = symbols('payload', INERTIA * len(payloads))
     starts = range(0, len(numbers), INERTIA)
     payload = {
         frame: _traced(numbers[k : k + INERTIA]) for frame, k in zip(payloads, starts, strict=True)

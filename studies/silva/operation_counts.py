@@ -19,13 +19,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.mass_matrix import (
     gauss_coriolis_matrix,
     gauss_gravity_force,
     gauss_mass_matrix,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.compiler.graphs.traced_state import column, matrix, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, matrix
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.robot import Robot
 
@@ -120,7 +121,11 @@ def newton_euler_graph(robot: Robot) -> ca.Function:
         The robot; its friction and armature are left out.
 
     """
-    q, v, a = symbols('q', robot.nq), symbols('v', robot.nv), symbols('a', robot.nv)
+    q, v, a = (
+        symbols('q', robot.nq),
+        symbols('v', robot.nv),
+        symbols('a', robot.nv),
+    )
     tau = column(newton_euler(robot, q, v, a))
     return ca.Function('newton_euler', [column(q), column(v), column(a)], [tau])
 

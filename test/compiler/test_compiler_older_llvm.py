@@ -12,9 +12,10 @@ from numpy.testing import assert_array_equal
 from support.machines import differential_drive, planar_2r
 
 import kane_dynamics as kd
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.graphs.traced_state import column, spec, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, spec
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm

@@ -12,10 +12,11 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
 from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, Tracer, function_graph
-from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec, symbols
+from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
@@ -80,7 +81,11 @@ def test_motion_of_coordinates(base):
 @pytest.mark.parametrize('name', CONSTRAINTS)
 def test_rows_of_every_constraint(name):
     case = CONSTRAINTS[name]
-    q, v, t = symbols('q', case.robot.nq), symbols('v', case.robot.nv), ca.SX.sym('t')
+    q, v, t = (
+        symbols('q', case.robot.nq),
+        symbols('v', case.robot.nv),
+        ca.SX.sym('t'),
+    )
     rows = ConstraintSet(case.robot, (case.constraint,)).rows(q, v, t)
     known = rows_at(case)
     assert [phi is None for phi in rows.positions] == [phi is None for phi in known.positions]

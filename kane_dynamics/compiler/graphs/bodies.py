@@ -16,6 +16,7 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
+from kane_dynamics.algebra.traced_scalar import symbol, symbols
 from kane_dynamics.algorithms.kinematics import body_kinetic_energy, moment_in_parent, rotor_energy
 from kane_dynamics.algorithms.newton_euler import (
     inward,
@@ -33,7 +34,6 @@ from kane_dynamics.compiler.graphs.body_groups import (
     group_code,
     own_symbols,
 )
-from kane_dynamics.compiler.graphs.traced_state import symbols
 from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, LoopSpec, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA, carriers, load_places
 from kane_dynamics.robot.body import Frame
@@ -224,7 +224,7 @@ class LoopTracer:
         groups = []
         for group in self.canonical_robot:
             body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
-            h = ca.SX.sym('h')
+            h = symbol('h')
             local = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
             along = zip(body.damping, body.friction, local[drag_at], strict=True)
             drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]

@@ -26,6 +26,7 @@ from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
     bias_step,
@@ -34,7 +35,7 @@ from kane_dynamics.algorithms.articulated_body import (
     outward_step,
 )
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
-from kane_dynamics.compiler.graphs.traced_state import column, symbols
+from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex
@@ -80,7 +81,7 @@ class GroupBody:
 
     def __init__(self, group: BodyGroup) -> None:
         table = group.table
-        self.constants = [ca.SX.sym(f'c{k}') for k in range(len(table))]
+        self.constants = symbols('c', len(table))
         same = (table == table[:, :1]).all(axis=1)
         values = [
             float(row[0]) if one else symbol
@@ -94,8 +95,8 @@ class GroupBody:
             return [next(take) for _ in range(count)]
 
         self.placement = Pose.from_rotation_and_position(some(4), some(3))
-        self.gravity = [ca.SX.sym(f'g{k}') for k in range(GRAVITY)]
-        self.load = [ca.SX.sym(f'l{k}') for k in range(INERTIA)]
+        self.gravity = symbols('g', GRAVITY)
+        self.load = symbols('l', INERTIA)
         local, whole = some(10), some(9)
         if group.load is None:
             self.inertia = Inertia.traced(local[0], local[1:4], local[4:])

@@ -8,6 +8,7 @@ import numpy as np
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure, vec3, vec4
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.compiler.graphs.bodies import LoopTracer, as_pose, pose_numbers
 from kane_dynamics.compiler.graphs.body_groups import (
@@ -16,7 +17,6 @@ from kane_dynamics.compiler.graphs.body_groups import (
     own_symbols,
     symmetric_rows,
 )
-from kane_dynamics.compiler.graphs.traced_state import symbols
 from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, TreePass
 
 

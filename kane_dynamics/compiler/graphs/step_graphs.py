@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from kane_dynamics.algebra.scalars import where
+from kane_dynamics.algebra.traced_scalar import symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import (
     ConstrainedSystem,
     Solved,
@@ -23,7 +24,7 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.algorithms.row_elimination import residuals
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.compiler.graphs.trace import Graph, Tracer
-from kane_dynamics.compiler.graphs.traced_state import WELL_CONDITIONED, column, symbols
+from kane_dynamics.compiler.graphs.traced_state import WELL_CONDITIONED, column
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.motion import integrate_coordinates
@@ -38,7 +39,7 @@ from kane_dynamics.simulation.step_checks import (
 
 def impulse(tracer: Tracer) -> KernelSpec:
     """Trace speeds h after v with implicit friction, forces at `a`: (q, v, a, tau, (t, h))."""
-    h = ca.SX.sym('h')
+    h = symbol('h')
     drag = implicit_drag(tracer.robot, tracer.a, STICTION_SPEED)
     momentum = symmetric_product(tracer.mass, tracer.v)
     bias = tracer.tree_effort(tracer.a)
@@ -55,7 +56,7 @@ def impulse(tracer: Tracer) -> KernelSpec:
 
 def kick(tracer: Tracer) -> KernelSpec:
     """Trace speeds h after v across a middle place: (q, v, tau, (t, h))."""
-    h = ca.SX.sym('h')
+    h = symbol('h')
     drag = implicit_drag(tracer.robot, tracer.v, STICTION_SPEED)
     momentum = symmetric_product(tracer.mass, tracer.v)
     damped = [{**row, k: row[k] + h * drag[k]} for k, row in enumerate(tracer.mass)]
@@ -80,14 +81,14 @@ def balance(tracer: Tracer) -> KernelSpec:
     sizes = [tracer.robot.nq, tracer.robot.nv] * 3
     states = [symbols(f'state{k}_', size) for k, size in enumerate(sizes)]
     start, middle, end = zip(states[::2], states[1::2], strict=True)
-    h = ca.SX.sym('h')
+    h = symbol('h')
     _, excess = excess_gap(tracer.robot, start, middle, end, h)
     return tracer.spec('balance', [*states, [h]], [], [], where(ca.SX(excess) > 0.0, 0.0, 1.0))
 
 
 def jump(tracer: Tracer) -> KernelSpec:
     """Trace whether middle speeds follow from the start: (q, v, v_middle, tau, (t, h))."""
-    h = ca.SX.sym('h')
+    h = symbol('h')
     excess = excess_jump(
         lambda x: symmetric_product(tracer.mass, x),
         tracer.v,

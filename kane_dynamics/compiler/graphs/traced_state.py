@@ -20,6 +20,7 @@ import casadi as ca
 import numpy as np
 
 from kane_dynamics.algebra.quaternions import vec3, vec4
+from kane_dynamics.algebra.traced_scalar import symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
 from kane_dynamics.algorithms.kinematics import (
     body_poses,
@@ -43,11 +44,6 @@ from kane_dynamics.typing import NDArray
 
 WELL_CONDITIONED = ca.SX(1.0)
 Symbols = list[ca.SX]
-
-
-def symbols(name: str, size: int) -> Symbols:
-    """Return `size` scalar symbols."""
-    return [ca.SX.sym(f'{name}{k}') for k in range(size)]
 
 
 def column(values: Sequence[Any] | NDArray) -> ca.SX:
@@ -106,7 +102,7 @@ class TracedState:
         self.v = symbols('v', robot.nv)
         self.a = symbols('a', robot.nv)
         self.tau = symbols('tau', robot.nv)
-        self.t = ca.SX.sym('t')
+        self.t = symbol('t')
         self.at_rest = [0.0] * robot.nv
         self.canonical_robot, offsets = (
             canonical_frames(robot) if canonical else (robot, np.zeros(robot.nq))

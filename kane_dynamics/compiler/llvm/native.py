@@ -161,15 +161,16 @@ def _compiled(ir: str, target: Processor, code_model: str = _IN_THIS_PROCESS) ->
 
 def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     """Run LLVM's passes on a module; inside `in_llvm`."""
+    # level 2 inlines kernels into the loops of batches, where all that is hoisted spills;
     # no SLP: minutes on straight-line code; batches have their lanes
     if hasattr(llvm, 'create_pass_builder'):
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options = llvm.create_pipeline_tuning_options(speed_level=1)
         options.slp_vectorization = False
         passes = llvm.create_pass_builder(machine, options)
         passes.getModulePassManager().run(module, passes)
     else:  # llvmlite < 0.44
         older_options = llvm.create_pass_manager_builder()
-        older_options.opt_level = 2
+        older_options.opt_level = 1
         older_passes = llvm.create_module_pass_manager()
         machine.add_analysis_passes(older_passes)
         older_options.populate(older_passes)
