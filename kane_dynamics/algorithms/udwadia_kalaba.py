@@ -25,6 +25,7 @@ Rows and directions are the same where nothing slides: Gauss's principle.
    A \dot v = b .
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -196,6 +197,36 @@ class Motion:
         """Return the norm of A v - b0; float."""
         norms = np.linalg.norm(self.velocity_violation, axis=-1)
         return float(norms) if norms.ndim == 0 else norms
+
+
+class MotionAsRead(Motion):
+    """Accelerations, and all else of a motion from when something of it is read."""
+
+    __slots__ = ('_motion',)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what no slot has yet."""
+        if name not in Motion.__slots__:
+            raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
+        function, state = self._motion
+        motion = function(*state)
+        for slot in Motion.__slots__[1:]:
+            object.__setattr__(self, slot, getattr(motion, slot))
+        return getattr(self, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the whole motion."""
+        return Motion, tuple(getattr(self, slot) for slot in Motion.__slots__)
+
+
+def motion_as_read(
+    acceleration: Floats, motion: Callable[..., Motion], state: tuple[Any, ...]
+) -> Motion:
+    """Return a motion whose accelerations are known; all else is that of `motion(*state)`."""
+    made = object.__new__(MotionAsRead)
+    object.__setattr__(made, 'acceleration', acceleration)
+    object.__setattr__(made, '_motion', (motion, state))
+    return made
 
 
 def blank_motion(nv: int, labels: tuple[str, ...]) -> Motion:

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
-from kane_dynamics.algorithms.udwadia_kalaba import Motion, selected_rows, solve_motion
+from kane_dynamics.algorithms.udwadia_kalaba import (
+    Motion,
+    motion_as_read,
+    selected_rows,
+    solve_motion,
+)
 from kane_dynamics.compiler import derivatives
 from kane_dynamics.compiler.build import FORWARD, Build, build_kernels, build_switched
 from kane_dynamics.compiler.derivatives import Derivatives
@@ -24,11 +29,16 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import START
-from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics
+from kane_dynamics.dynamics.interface import (
+    ConstraintSubsetDynamics,
+    Dynamics,
+    ReferenceDynamics,
+)
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
 from kane_dynamics.robot.checks import as_number
-from kane_dynamics.robot.state import checked_coordinates
+from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import ArrayLike, Floats
@@ -67,6 +77,7 @@ class CompiledDynamics(Dynamics):
         self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}
         if 'coriolis_effort' in self._kernels:
             self._use('coriolis_matrix', self._coriolis_at)
+        self._as_read = recipe.rows_are_certain and 'motion' in self._kernels and self.robot.nv > 0
         if not recipe.rows_are_certain:  # forces are shared out between rows that repeat others
             self._use('multipliers', self._multipliers_at)
         for name in build.kernels.keys() & DIRECT.keys():
@@ -135,6 +146,23 @@ class CompiledDynamics(Dynamics):
 
     def _multipliers_at(self, q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
         return self.motion_at(q, v, tau, float(t[0])).multipliers
+
+    def _motion_as_read(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion | None:
+        if not self._as_read:
+            return None
+        acceleration = self.acceleration(q, v, tau)
+        if acceleration.ndim != 1 or acceleration[0] != acceleration[0]:  # NaN in is NaN out
+            return None
+        state = self._load.robot, np.array(q), np.array(v), np.array(tau)
+        return motion_as_read(acceleration, self._motion_under, state)
+
+    def _motion_under(self, robot: Robot, *state: Floats) -> Motion:
+        """Return the motion at the start under the gravity and the payloads of a robot."""
+        q, v, tau = (x.astype(float) for x in state)
+        engine: Dynamics = self
+        if robot is not self._load.robot:  # they were set since
+            engine = ReferenceDynamics(GravityAndPayloads(robot), self.constraints, self.frames)
+        return engine.motion_at(q, v, tau)
 
     def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
         if not how:

@@ -102,14 +102,24 @@ class ConstrainedMotion(DynamicsBase):
 
         """
 
+        clock, by_gauss = self._at(time), method == GAUSS and speeds is None
+        if by_gauss and clock is self._start:
+            motion = self._motion_as_read(q, v, tau)
+            if motion is not None:
+                return motion
+
         def at(q: Floats, v: Floats, tau: Floats, t: Floats) -> Motion:
-            how = () if method == GAUSS and speeds is None else (method, speeds)
+            how = () if by_gauss else (method, speeds)
             return self.motion_at(q, v, tau, float(t[0]), *how)
 
         blank, nv = blank_motion(self.robot.nv, self.labels), self.robot.nv
         names, sizes = ('q', 'v', 'tau', 'time'), (self.robot.nq, nv, nv, 1)
         arguments = Arguments('forward_dynamics', names, sizes)
-        return self._result(at, blank, arguments, (q, v, tau, self._at(time)))
+        return self._result(at, blank, arguments, (q, v, tau, clock))
+
+    def _motion_as_read(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion | None:
+        """Return the motion at the start, computed when it is read; None where there is none."""
+        return None
 
     @abstractmethod
     def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
