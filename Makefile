@@ -155,7 +155,7 @@ other-tests: $(WITH_TESTS)
 	nice $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not thorough' --durations=15 --ignore=test/ros $(WITH_JOB_NAME)
 
 test-quick: $(WITH_TESTS)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough and not slow' $(QUICK)
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not thorough' $(QUICK)
 
 pictures: $(WITH_TESTS)
 	$(BIN)/python -m studies.pictures

@@ -235,14 +235,9 @@ GRAPHS = (
 # solves of the first in single precision are assembled above
 @pytest.mark.parametrize(
     ('name', 'precision'),
-    [
-        ('nonholonomic', 'float64'),
-        *(
-            pytest.param(*case, marks=pytest.mark.thorough)
-            for case in (('nonholonomic', 'float32'), *(('holonomic', one) for one in BOUNDS))
-        ),
-    ],
+    [(name, one) for name in ('nonholonomic', 'holonomic') for one in BOUNDS],
 )
+@pytest.mark.thorough
 def test_every_kernel_of_the_shipped_robots_assembles(robots, name, precision):
     made_of, driven = shipped_robot(robots, name)
     kernels = [(graph,) for graph in GRAPHS]

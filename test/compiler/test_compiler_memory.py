@@ -35,6 +35,7 @@ print(resident() - before)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path('/proc/self/statm').exists(), reason='tells memory by /proc')
 def test_loading_a_robot_again_and_again_keeps_no_memory(pair):
     pair('planar_2r')  # its code is in the cache

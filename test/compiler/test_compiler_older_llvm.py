@@ -107,6 +107,7 @@ def test_no_pointer_is_without_a_type(pair):
     assert 'declare double @tan(double)' in text
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which('llvm-as-14') is None, reason='needs llvm-as-14')
 def test_llvm_14_reads_every_module(monkeypatch):
     texts, compiled = [], native._compiled

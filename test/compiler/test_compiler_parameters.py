@@ -51,8 +51,8 @@ def _long_chain():
 
 
 @pytest.fixture(
-    params=['drive', 'dead_centre', 'free_tree', 'long_chain']
-    + [pytest.param('linkage', marks=pytest.mark.thorough)]
+    params=['drive', 'dead_centre', 'free_tree']
+    + [pytest.param(x, marks=pytest.mark.thorough) for x in ('linkage', 'long_chain')]
 )
 def loaded(request, rng):
     """Return a case of the robot built with gravity and payloads, and a fast one set to them."""
@@ -174,7 +174,13 @@ def test_states_of_dense_rows_follow(rng):
     assert fast.fallback_count == before
 
 
-@pytest.mark.parametrize(('name', 'state'), [('dead_centre', DEAD_CENTRE), ('long_chain', None)])
+@pytest.mark.parametrize(
+    ('name', 'state'),
+    [
+        ('dead_centre', DEAD_CENTRE),
+        pytest.param('long_chain', None, marks=pytest.mark.thorough),
+    ],
+)
 def test_an_engine_made_before_follows(name, state, rng):
     case, fast, frames = compiled(name)
     engine = fast.engine('rk4')

@@ -322,7 +322,9 @@ def compiled_case():
     return compiled_with((), robot, constraints), robot, constraints, *rest
 
 
-@pytest.mark.parametrize('law', ['computed_torque', 'slotine_li'])
+@pytest.mark.parametrize(
+    'law', [pytest.param('computed_torque', marks=pytest.mark.thorough), 'slotine_li']
+)
 def test_one_compiled_call_gives_the_same(law):
     fast, robot, constraints, actuated, q, v, hand, wanted = compiled_case()
     gains = hand, actuated, K, B, robot.neutral(), 25.0, 10.0

@@ -53,7 +53,9 @@ def run_of(name, root, folder, *options):
     return run.stdout
 
 
-@pytest.mark.parametrize('name', SCRIPTS)
+@pytest.mark.parametrize(
+    'name', [pytest.param(x, marks=[pytest.mark.thorough] * (x in SHORT)) for x in SCRIPTS]
+)
 def test_script(name, root, tmp_path):
     printed = run_of(name, root, tmp_path, *SHORT.get(name, ()))
     for text in SCRIPTS[name]:

@@ -37,9 +37,7 @@ def test_address_and_undefined_behaviour(tmp_path):
         program = sanitizers.build(tmp_path, [*options, *parts], sanitizers.ADDRESS)
     except subprocess.CalledProcessError as error:
         pytest.skip(f'NO SANITIZER: {error}')
-    done = subprocess.run(
-        [program, xml], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = subprocess.run([program, xml], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     places = np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
     assert places.shape == (4, 3)

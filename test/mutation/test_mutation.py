@@ -20,7 +20,7 @@ from mutation_runner import PASSED, SEEN, all_mutants, chosen
 from survivors import SURVIVORS
 
 WORKERS = 2
-SAMPLE = 8
+SAMPLE = 16
 EVERY = [28, pytest.param(7, marks=pytest.mark.thorough)]  # of them is looked at as a program
 
 
@@ -80,14 +80,14 @@ def test_survivors_are_mutants_and_have_reasons():
     assert all(SURVIVORS.values())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_laws_that_saw_a_mutant_hold_on_the_true_package(outcomes):
     laws = [outcome for name, outcome in outcomes.items() if name in LAWS]
     assert laws
     assert [law for law in laws if law['status'] != PASSED] == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize('number', range(SAMPLE))
 def test_wrong_formula_is_seen(outcomes, number):
     name = chosen(SAMPLE)[number].name

@@ -27,7 +27,7 @@ def compiled(name):
 
 # Bricard's loop takes longest to compile; `make laws` simulates a minute of each
 COMPILED = [
-    pytest.param(name, marks=pytest.mark.thorough if name in ('bricard', 'car') else ())
+    pytest.param(name, marks=pytest.mark.thorough if name in ('bricard', 'bennett', 'car') else ())
     for name in MECHANISMS
 ]
 

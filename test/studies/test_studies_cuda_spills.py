@@ -94,6 +94,7 @@ def test_a_preset_that_takes_its_urdf_from_the_robot_says_so():
         spills.subjects()['preset fetch']()
 
 
+@pytest.mark.thorough
 def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
     case = kernels.ROBOTS['swerve']()
     made_of = kernels.recipe_of(case)

@@ -19,7 +19,13 @@ def test_points_between_bring_the_error_of_lines_down(rig):
     assert found['the planner, every 0.1 s'] > 10.0 * feedforward.ERROR
 
 
-@pytest.mark.parametrize('mode', feedforward.MODES)
+@pytest.mark.parametrize(
+    'mode',
+    [
+        x if x == 'effort' else pytest.param(x, marks=pytest.mark.thorough)
+        for x in feedforward.MODES
+    ],
+)
 def test_filled_efforts_track_twenty_times_better(rig, mode, tmp_path):
     """The base starts with 1 m/s^2 and turns; gravity, which the drives carry, does not help."""
     needed = rig.needed(rig.base, gravity=False)

@@ -107,6 +107,7 @@ def test_rolling_agrees_with_mujoco(rolling):
     assert np.abs(free - taken.acceleration[-1]).max() > 0.1
 
 
+@pytest.mark.thorough  # `make validate` prints its figures
 def test_slip_is_what_soft_friction_must_have(rolling):
     taken = rolling.recording
     slip = contact.side_slip(taken.q, taken.v)

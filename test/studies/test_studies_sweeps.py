@@ -27,6 +27,7 @@ def small(monkeypatch):
     monkeypatch.setattr(sweep, 'nonholonomic', lambda wheels: case(robot))
 
 
+@pytest.mark.thorough
 def test_rollouts_do_not_depend_on_chunks(small, tmp_path):
     by_chunk = [
         run(sweep.sweep(60, chunk), tmp_path, workers=0, progress=lambda *done: None).arrays()

@@ -68,6 +68,7 @@ def test_killed_workers_lose_nothing_but_a_chunk_that_kills_them_again_and_again
         assert path.read_bytes() == (undisturbed / path.name).read_bytes()  # bit for bit
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_as_it_starts_and_starts_slowly_is_replaced(tmp_path, leaves_nothing):
     import dask
 
