@@ -138,7 +138,7 @@ class Pose:
 
 
 # Series below: the next term of either series is under 1e-17 of the value there.
-SERIES_BELOW = 1e-2
+SERIES_BELOW = 0.1
 
 
 def _sinc_and_slope(phi_squared: Scalar) -> tuple[Scalar, Scalar, Scalar]:

@@ -101,7 +101,6 @@ class ConstrainedMotion(DynamicsBase):
         (True, 0)
 
         """
-
         clock, by_gauss = self._at(time), method == GAUSS and speeds is None
         if by_gauss and clock is self._start:
             motion = self._motion_as_read(q, v, tau)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MESHES = ('.stl', '.obj', '.msh')
 
 
-def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.MjSpec:
+def spec_of_urdf(urdf: str | Path, robot: Robot, motors: Sequence[str] = ()) -> mujoco.MjSpec:
     """
     Return a model of MuJoCo with the masses of a robot, and the shapes and joints of its URDF.
 
@@ -33,8 +33,8 @@ def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.
 
     Parameters
     ----------
-    text : str
-        The URDF.
+    urdf : str or Path
+        A file, in whose folder relative paths of meshes begin, or its text.
     robot : Robot
         What was loaded from it.
     motors : sequence of str
@@ -57,18 +57,20 @@ def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.
     >>> import kane_dynamics as kd
     >>> from kane_dynamics.robot.resources import share_directory
     >>> path = share_directory() / 'robots' / 'nonholonomic.urdf'
-    >>> spec = kd.mujoco.spec_of_urdf(path.read_text(), kd.load_urdf(path), ['arm_1_joint'])
+    >>> spec = kd.mujoco.spec_of_urdf(path, kd.load_urdf(path), ['arm_1_joint'])
     >>> [actuator.name for actuator in spec.actuators]
     ['arm_1_joint']
 
     """
     mj = mujoco_module()
-    root = fromstring(text)
+    root, folder = _read(urdf)
     unread = []
     for link in root.iter('link'):
         for part in (*link.findall('visual'), *link.findall('inertial')):
             link.remove(part)
-        unread += [name for part in link.findall('collision') if (name := _unread(link, part))]
+        unread += [
+            name for part in link.findall('collision') if (name := _unread(link, part, folder))
+        ]
     if unread:
         several = ', '.join(sorted(set(unread)))
         warnings.warn(f'MuJoCo does not read {several}: left out', ModelWarning, stacklevel=2)
@@ -87,7 +89,15 @@ def spec_of_urdf(text: str, robot: Robot, motors: Sequence[str] = ()) -> mujoco.
     return spec
 
 
-def _unread(link: Element, collision: Element) -> str:
+def _read(urdf: str | Path) -> tuple[Element, Path]:
+    """Return the URDF, and the folder of its file."""
+    if str(urdf).lstrip().startswith('<'):
+        return fromstring(str(urdf)), Path()
+    path = resolve(str(urdf), 'urdf')
+    return fromstring(path.read_text(encoding='utf-8')), path.parent
+
+
+def _unread(link: Element, collision: Element, folder: Path) -> str:
     """Write the file of a mesh into a collision shape; remove, and name, what is not read."""
     mesh = collision.find('geometry/mesh')
     if mesh is None:
@@ -96,7 +106,8 @@ def _unread(link: Element, collision: Element) -> str:
     if Path(address).suffix.lower() not in _MESHES:
         link.remove(collision)
         return Path(address).name
-    mesh.set('filename', str(resolve(address, 'mesh')))
+    local = address if '://' in address else str(folder / address)
+    mesh.set('filename', str(resolve(local, 'mesh').absolute()))
     return ''
 
 

@@ -260,7 +260,7 @@ def test_a_floating_base_rolls_and_falls_on_two_wheels(path):
         path, base='floating', locked_joints=[f'arm_{k}_joint' for k in range(1, 6)]
     )
     rows = [kd.constraints.rolling_wheel(robot, name) for name in WHEELS]
-    spec = kd.mujoco.spec_of_urdf(path.read_text(), robot)
+    spec = kd.mujoco.spec_of_urdf(path, robot)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
     kd.mujoco.attach(spec, robot, rows)
     model = spec.compile()
@@ -472,6 +472,32 @@ def test_an_environment_of_gymnasium_takes_the_model(tmp_path):
         assert_allclose(env.data.sensor(plugin.NAME).data[ROWS:], 0.0, atol=1e-15)
     assert ways[0] == ways[1] > 0.1
     env.close()
+
+
+def test_meshes_beside_a_urdf_are_read(tmp_path, monkeypatch):
+    corners = (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)
+    (tmp_path / 'meshes').mkdir()
+    lines = [f'v {x} {y} {z}' for x, y, z in corners] + [
+        'f 1 3 2',
+        'f 1 2 4',
+        'f 1 4 3',
+        'f 2 3 4',
+    ]
+    (tmp_path / 'meshes' / 'corner.obj').write_text('\n'.join(lines))
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    mesh = '<mesh filename="meshes/corner.obj"/>'
+    urdf = tmp_path / 'corner.urdf'
+    urdf.write_text(
+        f"""<robot name="corner"><link name="base"><inertial><mass value="1"/>{inertia}</inertial>
+        <collision><geometry>{mesh}</geometry></collision></link></robot>"""
+    )
+    robot = kd.load_urdf(urdf, base='floating')
+    monkeypatch.chdir(tmp_path.parent)
+    for path in (urdf, urdf.relative_to(tmp_path.parent)):
+        model = kd.mujoco.spec_of_urdf(path, robot).compile()
+        assert model.nmesh == 1
+    with pytest.raises(InvalidInputError, match='corner.obj. is not a file'):
+        kd.mujoco.spec_of_urdf(urdf.read_text(), robot)
 
 
 def test_the_urdf_of_tiago_has_the_masses_of_the_robot():

@@ -152,12 +152,13 @@ def test_over_dds_a_push_raises_the_flag_and_a_payload_is_weighed(bench):
 
     bench.matched(states)
     send()
-    bench.until(lambda: efforts, each=send)
+    bench.until(lambda: efforts and flags and wrenches and spreads, each=send)
     sign = 1.0 if abs(efforts[-1].effort[0]) < 1e-6 else -1.0
     assert sign == 1.0, efforts[-1]
     assert not flags[-1].data
     bench.until(lambda: abs(efforts[-1].effort[0] - 3.0) < 0.1, each=lambda: send(3.0))
     bench.until(lambda: flags[-1].data, each=lambda: send(3.0))
+    bench.until(lambda: abs(wrenches[-1].wrench.torque.y) > 1.0, each=lambda: send(3.0))
     assert efforts[-1].name == ['hinge']
     assert wrenches[-1].header.frame_id == 'rod'
     assert_allclose(wrenches[-1].wrench.torque.y, 3.0, atol=0.2)
