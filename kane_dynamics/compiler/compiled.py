@@ -2,7 +2,6 @@
 """A robot whose dynamics are machine code; made by `kane_dynamics.compile`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,11 +15,8 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
     solve_motion,
 )
 from kane_dynamics.compiler import derivatives
-from kane_dynamics.compiler.build import FORWARD, Build, build_kernels, build_switched
-from kane_dynamics.compiler.derivatives import Derivatives
-from kane_dynamics.compiler.engine import CompiledEngine, SwitchedCode
-from kane_dynamics.compiler.graphs.row_plan import RowPlan
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.build import FORWARD, Build, build_kernels
+from kane_dynamics.compiler.engine import CompiledEngine, switched_code
 from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import DIRECT, Recipe, not_compiled, too_large
@@ -29,16 +25,12 @@ from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import START
-from kane_dynamics.dynamics.interface import (
-    ConstraintSubsetDynamics,
-    Dynamics,
-    ReferenceDynamics,
-)
+from kane_dynamics.dynamics.interface import ConstraintSubsetDynamics, Dynamics, dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import solve_by
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates
+from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory
 from kane_dynamics.simulation.simulation import Engine
 from kane_dynamics.typing import ArrayLike, Floats
@@ -73,13 +65,12 @@ class CompiledDynamics(Dynamics):
         self._reference, self._calls = self._kernels.reference, self._kernels.calls
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._motions: dict[tuple[Any, ...], CompiledMotions] = {}
-        # by identity: constraints are compared by nothing else, and are kept alive here
-        self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}
+        self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}  # by identity
         if 'coriolis_effort' in self._kernels:
             self._use('coriolis_matrix', self._coriolis_at)
         self._as_read = recipe.rows_are_certain and 'motion' in self._kernels and self.robot.nv > 0
         if not recipe.rows_are_certain:  # forces are shared out between rows that repeat others
-            self._use('multipliers', self._multipliers_at)
+            self._use('multipliers', lambda *x: self.motion_at(*x[:3], float(x[3][0])).multipliers)
         for name in build.kernels.keys() & DIRECT.keys():
             # calls on plain arrays of one state go straight to machine code
             vars(self)[DIRECT[name]] = self._kernels[name].call
@@ -137,32 +128,28 @@ class CompiledDynamics(Dynamics):
 
     def _use(self, name: str, at: Callable[..., Floats]) -> None:
         """Let a method of one state stand for machine code of a function."""
-        by_states = self._by_states
-        self._calls[name, ()] = lambda *state, out=None: by_states(name, at, state, out), None
+        self._calls[name, ()] = (
+            lambda *state, out=None: self._by_states(name, at, state, out),
+            None,
+        )
 
     def _coriolis_at(self, q: Floats, v: Floats) -> Floats:
         checked_coordinates(self.robot, q)
         return self._kernels['coriolis_effort'].checked(q, v, np.eye(self.robot.nv)).T
 
-    def _multipliers_at(self, q: Floats, v: Floats, tau: Floats, t: Floats) -> Floats:
-        return self.motion_at(q, v, tau, float(t[0])).multipliers
-
     def _motion_as_read(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion | None:
-        if not self._as_read:
-            return None
-        acceleration = self.acceleration(q, v, tau)
-        if acceleration.ndim != 1 or acceleration[0] != acceleration[0]:  # NaN in is NaN out
-            return None
-        state = self._load.robot, np.array(q), np.array(v), np.array(tau)
-        return motion_as_read(acceleration, self._motion_under, state)
+        if self._as_read:
+            a = self.acceleration(q, v, tau)
+            if a.ndim == 1 and a[0] == a[0]:  # NaN in is NaN out
+                state = self._load.robot, np.array(q), np.array(v), np.array(tau)
+                return motion_as_read(a, self._motion_under, state)
+        return None
 
     def _motion_under(self, robot: Robot, *state: Floats) -> Motion:
         """Return the motion at the start under the gravity and the payloads of a robot."""
         q, v, tau = (x.astype(float) for x in state)
-        engine: Dynamics = self
-        if robot is not self._load.robot:  # they were set since
-            engine = ReferenceDynamics(GravityAndPayloads(robot), self.constraints, self.frames)
-        return engine.motion_at(q, v, tau)
+        now = robot is self._load.robot
+        return (self if now else dynamics(robot, self.constraints)).motion_at(q, v, tau)
 
     def motion_at(self, q: Floats, v: Floats, tau: Floats, t: float = START, *how: Any) -> Motion:
         if not how:
@@ -210,16 +197,7 @@ class CompiledDynamics(Dynamics):
             return self._switched[key]
         if not others or too_large(self.robot):
             return super()._switched_by(others)
-        recipe = replace(self._build.recipe, constraints=others, plan=RowPlan())
-        table = self._kernels.made(Tracer.row_table, recipe).call
-
-        def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
-            results = table(q, v, t)
-            return results[:, :-3], *results[:, -3:].T
-
-        rows = CompiledRows(numbers, others)
-        made = SwitchedCode(self._load, others, rows, build_switched(recipe))
-        return self._switched.setdefault(key, made)
+        return self._switched.setdefault(key, switched_code(self._kernels, others))
 
     def prepare_efforts(
         self,
@@ -248,7 +226,7 @@ class CompiledDynamics(Dynamics):
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
-    ) -> Derivatives:
+    ) -> derivatives.Derivatives:
         """
         Return d tau / d(q, v, a), friction and armature included.
 
@@ -266,7 +244,7 @@ class CompiledDynamics(Dynamics):
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, time: float = 0.0
-    ) -> Derivatives:
+    ) -> derivatives.Derivatives:
         """
         Return d vdot / d(q, v, tau) under the constraints.
 
@@ -283,17 +261,17 @@ class CompiledDynamics(Dynamics):
         a = self.acceleration(q, v, tau, t)
         rows = self.constraint_rows(q, v, time).take(self._plan.solved)
         mass = self.mass_matrix(q)
-        independent_indices = selected_rows(mass, rows).independent_indices
-        if len(independent_indices) < len(self._plan.order):
+        independent = selected_rows(mass, rows).independent_indices
+        if len(independent) < len(self._plan.order):
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
             )
-        A, multipliers = rows.matrix[independent_indices], np.zeros(len(rows))
+        A, multipliers = rows.matrix[independent], np.zeros(len(rows))
         # A' lambda, whichever rows the solve took
         force = self.inverse_dynamics(q, v, a) - np.asarray(tau, dtype=float)
-        multipliers[independent_indices] = np.linalg.lstsq(A.T, force, rcond=None)[0]
+        multipliers[independent] = np.linalg.lstsq(A.T, force, rcond=None)[0]
         balance = self._kernels.balance_derivatives(q, v, a, multipliers, t)
-        kept = [*range(len(mass)), *(len(mass) + independent_indices)]
+        kept = [*range(len(mass)), *(len(mass) + independent)]
         return derivatives.of_forward_dynamics(balance[kept], mass, A)
 
     def _engine(self, integrator: str, projection: bool, halvings: int) -> Engine:

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.compiler.build import STEPS, step_name
-from kane_dynamics.compiler.kernel_set import KernelSet
+from kane_dynamics.compiler.build import STEPS, build_switched, step_name
+from kane_dynamics.compiler.graphs.row_plan import RowPlan
+from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel_set import CompiledRows, KernelSet
 from kane_dynamics.compiler.llvm.entry import make_entry
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule
 from kane_dynamics.compiler.parameters import Parameters
@@ -220,3 +223,16 @@ def _tables(q: Floats, v: Floats, n: int) -> _Tables:
     tables = _Tables(np.empty((n + 1, len(q))), np.empty((n + 1, len(v))), np.zeros(n + 1))
     tables.q[0], tables.v[0] = q, v
     return tables
+
+
+def switched_code(kernels: KernelSet, constraints: ConstraintSet) -> SwitchedCode:
+    """Return machine code under any set of other constraints."""
+    recipe = replace(kernels.build.recipe, constraints=constraints, plan=RowPlan())
+    table = kernels.made(Tracer.row_table, recipe).call
+
+    def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
+        results = table(q, v, t)
+        return results[:, :-3], *results[:, -3:].T
+
+    rows = CompiledRows(numbers, constraints)
+    return SwitchedCode(kernels.load, constraints, rows, build_switched(recipe))
