@@ -53,7 +53,7 @@ _ROBOTS: dict[str, Callable[[], robots.Case]] = {
     'UR5 (nv 6)': lambda: robots.arm('ur5'),
     'xarm7 (nv 7)': lambda: robots.arm('xarm7'),
 }
-_WRAPPER = """
+_WRAPPER = """#include <math.h>
 int generated(const double **arg, double **res, long long *iw, double *w, int mem) {{
   const double *x = arg[0];
   double *y = res[0];

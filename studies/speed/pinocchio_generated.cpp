@@ -7,6 +7,8 @@
 // writes them. Written into the file: a casadi::Function, or lines of C that compute y from x with
 // the temporary values t. x is q, v and a third vector, one after the other; y the result.
 
+#define BOOST_VARIANT_USE_RELAXED_GET_BY_DEFAULT  // Pinocchio asks for mimic joints
+
 #ifdef ON_CASADI
 #include <pinocchio/autodiff/casadi.hpp>
 using Scalar = casadi::SX;
@@ -32,8 +34,30 @@ using Scalar = CppAD::AD<Code>;
 
 using Symbols = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 using SymbolMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
-using Model = pin::ModelTpl<Scalar>;
-using Data = pin::DataTpl<Scalar>;
+
+// The joints that are needed: the compiler takes ten times as long for all that Pinocchio has.
+template<typename S, int Options>
+struct Few {
+  using JointModelRX = pin::JointModelRevoluteTpl<S, Options, 0>;
+  using JointModelRY = pin::JointModelRevoluteTpl<S, Options, 1>;
+  using JointModelRZ = pin::JointModelRevoluteTpl<S, Options, 2>;
+  using JointModelPX = pin::JointModelPrismaticTpl<S, Options, 0>;
+  using JointModelPY = pin::JointModelPrismaticTpl<S, Options, 1>;
+  using JointModelPZ = pin::JointModelPrismaticTpl<S, Options, 2>;
+  using JointModelRevoluteUnaligned = pin::JointModelRevoluteUnalignedTpl<S, Options>;
+  using JointModelPrismaticUnaligned = pin::JointModelPrismaticUnalignedTpl<S, Options>;
+  using JointModelVariant =
+    boost::variant<JointModelRX, JointModelRY, JointModelRZ, JointModelPX, JointModelPY,
+                   JointModelPZ, JointModelRevoluteUnaligned, JointModelPrismaticUnaligned>;
+  using JointDataVariant = boost::variant<
+    pin::JointDataRevoluteTpl<S, Options, 0>, pin::JointDataRevoluteTpl<S, Options, 1>,
+    pin::JointDataRevoluteTpl<S, Options, 2>, pin::JointDataPrismaticTpl<S, Options, 0>,
+    pin::JointDataPrismaticTpl<S, Options, 1>, pin::JointDataPrismaticTpl<S, Options, 2>,
+    pin::JointDataRevoluteUnalignedTpl<S, Options>, pin::JointDataPrismaticUnalignedTpl<S, Options>>;
+};
+
+using Model = pin::ModelTpl<Scalar, 0, Few>;
+using Data = pin::DataTpl<Scalar, 0, Few>;
 
 // A a + gamma = 0, A = constant + cosine cos(heading) + sine sin(heading).
 struct Rows {
@@ -133,7 +157,7 @@ void write(const std::string & name, const Model & model, Rows & rows, const Vec
   function.Dependent(all, found);
   function.optimize("no_compare_op");
   CppAD::cg::CodeHandler<double> handler;
-  CppAD::vector<Code> x(all.size());
+  CppAD::vector<Code> x(static_cast<size_t>(all.size()));
   handler.makeVariables(x);
   CppAD::vector<Code> y = function.Forward(0, x);
   CppAD::cg::LanguageC<double> language("double");
@@ -148,7 +172,7 @@ void write(const std::string & name, const Model & model, Rows & rows, const Vec
 
 int main(int count, char ** arguments) try {
   if (count != 3) throw std::runtime_error("need a function and a file");
-  const pin::Model read = robot();
+  const auto read = robot<Few>();
   const Model model = read.cast<Scalar>();
   const Vector at = numbers(model.nq + 2 * model.nv, 1);
   Rows rows(model.nv);
