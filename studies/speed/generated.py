@@ -42,9 +42,7 @@ PROGRAM_FLAGS = ('-std=c++17', '-O0', '-DNDEBUG', '-w')  # it runs once: only wh
 COMPILERS = {'gcc -O3': 'gcc', 'clang -O3': 'clang'}
 C_FLAGS = ('-O3', '-march=native', '-fPIC', '-shared', '-w')
 OURS = 'ours'
-_METHODS = {'forward_dynamics': 'acceleration'}
 _NONE = np.zeros(0)  # what a function of fewer than five pointers does not read
-_UNUSED = {'mass_matrix': (_NONE, _NONE)}
 FROM_C, FROM_PYTHON, MEDIAN = 1.5, 1.3, 1.8
 _LARGEST_DIFFERENCE = 1e-9
 _ROBOTS: dict[str, Callable[[], robots.Case]] = {
@@ -70,32 +68,14 @@ const long long *generated_sparsity_out(long long i) {{ return out; }}
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """
-    A function of a robot, ours and the algorithms of Pinocchio that compute it.
-
-    Parameters
-    ----------
-    name : str
-        What is computed.
-    ours : str
-        Kernel and, of a compiled robot, method.
-    theirs : tuple of str
-        Functions of `pinocchio_generated.cpp`.
-    case : Case
-        The robot; without constraints where they play no part.
-    work : Work
-        The state in Pinocchio's order.
-    rows : tuple of str
-        What the program reads of the rows of wheels.
-
-    """
+    """A function of a robot, ours and the algorithms of Pinocchio that compute it."""
 
     name: str
-    ours: str
-    theirs: tuple[str, ...]
-    case: robots.Case
-    work: Work
-    rows: tuple[str, ...] = ('0', '0')
+    ours: str  # kernel
+    theirs: tuple[str, ...]  # functions of `pinocchio_generated.cpp`
+    case: robots.Case  # without constraints where they play no part
+    work: Work  # the state in Pinocchio's order
+    rows: tuple[str, ...] = ('0', '0')  # as the program reads the rows of wheels
 
     @property
     def inputs(self) -> tuple[Floats, ...]:
@@ -105,24 +85,7 @@ class Task:
 
 
 class Rival:
-    """
-    Generated C that is compiled and loaded: an external function of CasADi.
-
-    Parameters
-    ----------
-    name : str
-        Who it is.
-    path : Path
-        Its library.
-    task : Task
-        What it computes.
-
-    Attributes
-    ----------
-    result : ndarray
-        What it gave, in our order.
-
-    """
+    """Generated C of a task that is compiled and loaded, with its result in our order."""
 
     def __init__(self, name: str, path: Path, task: Task) -> None:
         self.name, self._path = name, path
@@ -136,7 +99,7 @@ class Rival:
         self.result = task.work.in_our_order(y)
         pointers = [np.array([array.ctypes.data], np.uintp) for array in (x, y)]
         memory = np.zeros(function.sz_iw() + 1, np.int64), np.zeros(function.sz_w() + 1)
-        self._arguments, self._kept = [*pointers, *memory, np.zeros(0)], (x, y)
+        self._arguments, self._kept = [*pointers, *memory, _NONE], (x, y)
 
     def from_c(self, loop: Any) -> InALoop:
         """Return it in a loop of C."""
@@ -172,16 +135,15 @@ def task_rows(
     """Return the rows of a task, from C and from Python; what is `missing` is said there."""
     robot, constraints = task.case.robot, ConstraintSet.of(task.case.robot, task.case.constraints)
     fast = kd.compile(robot, task.case.constraints)
-    call = getattr(fast, _METHODS.get(task.ours, task.ours))
+    call = getattr(fast, task.ours.replace('forward_dynamics', 'acceleration'))
     result = call(*task.inputs)
     out, gravity = np.full_like(result, np.nan), np.array(robot.gravity)
     plan = Plan(robot, constraints, 'robot', ())
     module = linked(makers(plan.recipe(), (), None), task.ours)
     with tempfile.TemporaryDirectory(prefix='kane-benchmark-') as folder:
         loop, address = compiled_loop(Path(folder)), module.address(task.ours)
-        mine = contender(
-            OURS, loop, address, *task.inputs, gravity, out, *_UNUSED.get(task.ours, ())
-        )
+        unused = [_NONE] * (3 - len(task.inputs))
+        mine = contender(OURS, loop, address, *task.inputs, gravity, out, *unused)
         mine.run(1)
         rivals, differing = _rivals(task, sources, (out, result), Path(folder))
         note = '; '.join([*missing, *differing])
