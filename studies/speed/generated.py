@@ -170,10 +170,7 @@ def _row(
     if not rivals:
         return Row(work, TIME, us[OURS], 'generated code: NOT MEASURED', note=note)
     best = min(rivals, key=lambda rival: us[rival.name])
-    others = [f'{name} {us[name]:.3g} us' for name in us if name not in (OURS, best.name)]
-    note = '; '.join([*others, *([note] if note else [])])
-    differ = difference(best.result, result)
-    theirs = us[best.name]
+    theirs, differ = us[best.name], difference(best.result, result)
     return Row(work, TIME, us[OURS], best.name, theirs, least, agreement=differ, note=note)
 
 
