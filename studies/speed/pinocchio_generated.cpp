@@ -35,7 +35,7 @@ using Scalar = CppAD::AD<Code>;
 using Symbols = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 using SymbolMatrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-// The joints that are needed: the compiler takes ten times as long for all that Pinocchio has.
+// The joints that are needed: for all that Pinocchio has the compiler takes several times as long.
 template<typename S, int Options>
 struct Few {
   using JointModelRX = pin::JointModelRevoluteTpl<S, Options, 0>;
