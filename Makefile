@@ -74,9 +74,9 @@ init: export AMENT_PREFIX_PATH := $(AMENT_PREFIX_PATH)
 init: $(WITH_ROS)
 	$(BIN)/kane-dynamics init $(URDF)
 
-# Eigen: for the rows of Pinocchio in C++, which are built where there is a compiler.
+# Eigen, CppAD: for the rows of Pinocchio in C++ and of its generated C, where there are compilers.
 bench: $(WITH_TESTS)
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet cmeel-eigen
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet cmeel-eigen cmeel-cppad cmeel-cppadcodegen
 	$(BIN)/python -m studies.speed
 	$(BIN)/python -m studies.cuda --spills
 

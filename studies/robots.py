@@ -17,7 +17,11 @@ from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.typing import Floats
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
-_ARMS = {'ur5': 'ur_description/urdf/ur5_robot.urdf', 'panda': 'panda_description/urdf/panda.urdf'}
+_ARMS = {
+    'ur5': 'ur_description/urdf/ur5_robot.urdf',
+    'xarm7': 'xarm_description/urdf/xarm7.urdf',
+    'panda': 'panda_description/urdf/panda.urdf',
+}
 _TIAGO_DUAL = 'tiago_description/robots/tiago_dual.urdf'
 _TIAGO = 'tiago_description/robots/tiago_no_hand.urdf'
 

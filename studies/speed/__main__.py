@@ -22,6 +22,7 @@ from studies.speed.accuracy import accuracy_rows
 from studies.speed.batch import batch_rows
 from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
+from studies.speed.generated import generated_rows
 from studies.speed.libraries import library_rows
 from studies.speed.on_wheels import on_wheels_rows, swerve_rows
 from studies.speed.rollouts import rollout_rows
@@ -47,6 +48,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
         'rollouts': lambda: rollout_rows(few),
         'simulation': lambda: closed_loop_rows(few),
         'build': lambda: library_rows(effort),
+        'generated': lambda: generated_rows(quick, effort),
         'accuracy': lambda: accuracy_rows(quick),
         'compile': lambda: compile_rows(quick),
     }

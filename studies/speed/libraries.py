@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kane_dynamics.compiler.llvm.module import kernel_ir
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
@@ -87,7 +88,7 @@ def library_rows(effort: Effort) -> Iterator[Row]:
 def _rows(
     name: str, case: robots.Case, constraints: ConstraintSet, folder: Path, effort: Effort
 ) -> Iterator[Row]:
-    loop = _compiled_loop(folder)
+    loop = compiled_loop(folder)
     plans = {
         cpu: Plan(case.robot, constraints, cpu, (), functions=FUNCTIONS, cpu=cpu)
         for cpu in ('native', 'generic')
@@ -95,7 +96,7 @@ def _rows(
     for plan in plans.values():
         write_core(plan, folder)
     for function in FUNCTIONS:
-        module = _linked(makers(plans['native'].recipe(), (), None), function)
+        module = linked(makers(plans['native'].recipe(), (), None), function)
         addresses = {'here': module.address(function)}
         libraries = {cpu: ctypes.CDLL(str(folder / f'lib{cpu}.so')) for cpu in plans}
         for cpu, library in libraries.items():
@@ -105,14 +106,14 @@ def _rows(
         parameters = np.array(case.robot.gravity)
         results = {who: np.empty(case.robot.nv) for who in addresses}
         contenders = [
-            _contender(who, loop, address, case.q, case.v, x, parameters, results[who])
+            contender(who, loop, address, case.q, case.v, x, parameters, results[who])
             for who, address in addresses.items()
         ]
         us = {who: 1e6 * timing.median for who, timing in race(contenders, effort).items()}
         yield from _compared(f'{function}, {name}', us, results)
 
 
-def _linked(made: Mapping[str, Callable[[], Any]], function: str) -> NativeModule:
+def linked(made: Mapping[str, Callable[[], Any]], function: str) -> NativeModule:
     """Return the machine code of a function with that of the kernels that it calls."""
     spec = made[function]()
     names = getattr(spec, 'external', {}).values()
@@ -136,12 +137,14 @@ def _compared(work: str, us: dict[str, float], results: dict[str, Floats]) -> It
         )
 
 
-def _contender(who: str, loop: Any, address: int, *arrays: Floats) -> InALoop:
+def contender(who: str, loop: Any, address: int, *arrays: NDArray[Any]) -> InALoop:
+    """Return a function whose five arguments are these arrays, which must outlive it."""
     places = [ctypes.c_void_p(x.ctypes.data) for x in arrays]
     return InALoop(who, lambda count: loop(ctypes.c_void_p(address), *places, count))
 
 
-def _compiled_loop(folder: Path) -> Any:
+def compiled_loop(folder: Path) -> Any:
+    """Return the loop over calls of a function of five pointers."""
     (folder / 'loop.c').write_text(_LOOP)
     command = [*c_compiler(), '-O2', '-fPIC', '-shared', 'loop.c', '-o', 'libloop.so']
     subprocess.run(command, cwd=folder, check=True)

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -112,7 +112,8 @@ class Program:
         self._process = subprocess.Popen([program], stdin=pipe, stdout=pipe, text=True)
         self._to = cast(IO[str], self._process.stdin)
         self._from = cast(IO[str], self._process.stdout)
-        given = np.array(self._answer(' '.join(_described(work)))['result'])
+        words = [*described(work), str(len(work.gamma)), *numbers(work.J, work.gamma)]
+        given = np.array(self._answer(' '.join(words))['result'])
         self.result = work.in_our_order(given)
 
     def start(self, effort: Effort) -> Callable[[], float]:
@@ -136,13 +137,22 @@ class Program:
 
 @cache
 def compiled(function: str) -> Path:
+    """Return the program of a function; raises as `built`."""
+    header, call = FUNCTIONS[function]
+    place = (f'-DHEADER=<pinocchio/algorithm/{header}.hpp>', f'-DCALL={call}')
+    return built(SOURCE, function, 'cmeel-eigen', (*FLAGS, *place))
+
+
+def built(
+    source: Path, name: str, packages: str, options: Sequence[str], libraries: Sequence[str] = ()
+) -> Path:
     """
-    Return the program of a function, compiled in a folder that ends with this process.
+    Return a program with Pinocchio's headers, compiled in a folder that ends with this process.
 
     Raises
     ------
     NoProgramError
-        As `Program`.
+        If there is no compiler, or it does not compile: `packages` are what it needs.
 
     """
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
@@ -150,18 +160,16 @@ def compiled(function: str) -> Path:
         raise NoProgramError(f'no C++ compiler: there is none of {", ".join(COMPILERS)}')
     folder = Path(tempfile.mkdtemp(prefix='kane-benchmark-'))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    header, call = FUNCTIONS[function]
-    place = [f'-DHEADER=<pinocchio/algorithm/{header}.hpp>', f'-DCALL={call}']
     includes = [part for path in _includes() for part in ('-isystem', str(path))]
-    command = [compiler, *FLAGS, *DEFINITIONS, *place, *includes, str(SOURCE)]
+    command = [compiler, *options, *DEFINITIONS, *includes, str(source), *libraries]
     done = subprocess.run(
-        [*command, '-o', str(folder / function)], capture_output=True, text=True, check=False
+        [*command, '-o', str(folder / name)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         first = next((x for x in done.stderr.splitlines() if 'error:' in x), done.stderr[-200:])
         first = re.sub(r'\S*/site-packages/', '', first)  # others read the figures that are kept
-        raise NoProgramError(f'{compiler} does not compile it (pip install cmeel-eigen?): {first}')
-    return folder / function
+        raise NoProgramError(f'{compiler} does not compile it (pip install {packages}?): {first}')
+    return folder / name
 
 
 def _includes() -> Iterator[Path]:
@@ -172,8 +180,8 @@ def _includes() -> Iterator[Path]:
             yield path
 
 
-def _described(work: Work) -> Iterator[str]:
-    """Yield the words that the program reads."""
+def described(work: Work) -> Iterator[str]:
+    """Yield the words that a program reads of a robot and its state."""
     model = work.model
     yield str(model.njoints - 1)
     for k in range(1, model.njoints):
@@ -183,15 +191,14 @@ def _described(work: Work) -> Iterator[str]:
         yield str(len(parts))
         for part in parts:
             yield part.shortname()
-            yield from _numbers(getattr(part.extract(), 'axis', np.zeros(3)))
+            yield from numbers(getattr(part.extract(), 'axis', np.zeros(3)))
         place, inertia = model.jointPlacements[k], model.inertias[k]
-        yield from _numbers(place.rotation, place.translation)
-        yield from _numbers(inertia.mass, inertia.lever, inertia.inertia)
-    yield from _numbers(model.gravity.linear, model.armature, work.q, work.v, work.x)
-    yield str(len(work.gamma))
-    yield from _numbers(work.J, work.gamma)
+        yield from numbers(place.rotation, place.translation)
+        yield from numbers(inertia.mass, inertia.lever, inertia.inertia)
+    yield from numbers(model.gravity.linear, model.armature, work.q, work.v, work.x)
 
 
-def _numbers(*values: Any) -> Iterator[str]:
+def numbers(*values: Any) -> Iterator[str]:
+    """Yield the entries of arrays as words."""
     for value in values:
         yield from map(repr, np.ravel(value).tolist())
