@@ -47,10 +47,10 @@ class FrictionCone:
 
     """
 
-    rows: Sequence[str] | Mapping[str, float]
+    rows: Sequence[str] | Mapping[str, float] = field(hash=False)
     friction: float
     normal: str | float
-    shares: Mapping[str, float] = field(init=False, repr=False)
+    shares: Mapping[str, float] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         names = as_names('rows of a friction cone', self.rows)
