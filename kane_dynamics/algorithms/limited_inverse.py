@@ -226,7 +226,9 @@ class LimitedInverse(NamedTuple):
             A, driven = self.selection.independent.matrix, list(self.columns)
             scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
             others = np.delete(np.arange(self.robot.nv), driven)
-            free = scaling * scipy.linalg.null_space((scaling * A)[:, others].T, rcond=_NULL)
+            _, sizes, rows = np.linalg.svd((scaling * A)[:, others].T)
+            rank = np.count_nonzero(sizes > _NULL * sizes.max(initial=0.0))
+            free = scaling * rows[rank:].T
             efforts = np.zeros((self.robot.nv, free.shape[1]))
             efforts[driven] = -A[:, driven].T @ free
             metric = efforts.T @ (self.weights[:, None] * efforts)

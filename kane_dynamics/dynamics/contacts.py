@@ -199,5 +199,7 @@ def limited_inverse_dynamics(
 ) -> LimitedEffort:
     """Return efforts and multipliers within limits; see the method of `Dynamics`."""
     dynamics = OneState(robot, constraints, external_wrenches)
-    more = {'limits': limits, 'cones': cones, 'deviation': deviation}
-    return dynamics.limited_inverse_dynamics(q, v, a, actuated, weights, time, **more)
+    state = q, v, a, actuated, weights, time
+    return dynamics.limited_inverse_dynamics(
+        *state, limits=limits, cones=cones, deviation=deviation
+    )

@@ -108,7 +108,8 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
                     return within.result(unlimited[0], a, a, unlimited[1], labels)
             mass_matrix = self.mass_matrix(q)
             rows = self.constraint_rows(q, v, float(t[0]))
-            bias = self.inverse_dynamics(q, v, self._still, self.wrenches)
+            wrenches = () if self.wrenches is None else (self.wrenches,)
+            bias = self.inverse_dynamics(q, v, self._still, *wrenches)
             selection = select_rows(rows, cholesky_factor(mass_matrix))
             parts = mass_matrix, bias, selection, columns, shares, within
             return LimitedInverse(robot, *parts).effort(a, penalty, unlimited)
