@@ -56,16 +56,26 @@ class ForceLimits(NamedTuple):
             np.r_[beyond, [cone.excess(forces) for cone in self.cones]] if self.cones else beyond
         )
 
-    def keep(self, forces: Floats) -> bool:
-        """Return whether forces are within all."""
-        return not (self.excess(forces) > 0.0).any()
+    def inside(self, numbers: Floats, nv: int, labels: tuple[str, ...]) -> LimitedEffort | None:
+        """Return the numbers of a `ConstrainedEffort` where they are within all, else None."""
+        forces, a = numbers[: nv + len(labels)], numbers[-nv - 3 : -3]
+        excess = self.excess(forces)
+        if (excess > 0.0).any():
+            return None
+        return self.result(forces, a, a, float(numbers[-2]), labels, excess)
 
     def result(
-        self, forces: Floats, a: Floats, target: Floats, residual: float, labels: tuple[str, ...]
+        self,
+        forces: Floats,
+        a: Floats,
+        target: Floats,
+        residual: float,
+        labels: tuple[str, ...],
+        excess: Floats | None = None,
     ) -> LimitedEffort:
         """Return what forces of all rows are called, and which limits they reach."""
-        nv = len(a)
-        reached = self.excess(forces) > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
+        nv, excess = len(a), self.excess(forces) if excess is None else excess
+        reached = excess > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
         return LimitedEffort(
             forces[:nv],
             forces[nv:],
@@ -197,22 +207,24 @@ class LimitedInverse(NamedTuple):
         self,
         target: Floats,
         deviation: Floats | None = None,
-        unlimited: tuple[Floats, float] | None = None,
+        unlimited: Floats | None = None,
     ) -> LimitedEffort:
         """
         Return efforts for an acceleration, or for the nearest one within limits.
 
-        Forces of all rows without limits, and what they leave, are computed where they are not
-        known.
+        The numbers of a `ConstrainedEffort` without limits are computed where they are not known.
         """
         try:
-            return self._exact(target, *(unlimited or self._unlimited(target)))
+            return self._exact(target, *self._unlimited(target, unlimited))
         except UnreachableAccelerationError:
             if deviation is None:
                 raise
         return self._nearest(target, deviation)
 
-    def _unlimited(self, target: Floats) -> tuple[Floats, float]:
+    def _unlimited(self, target: Floats, numbers: Floats | None) -> tuple[Floats, float]:
+        """Return the forces of all rows without limits, and what remains of the balance."""
+        if numbers is not None:
+            return numbers[: self.robot.nv + len(self.selection.rows)], float(numbers[-2])
         check_allowed(self.selection, target)
         force, A = self.mass_matrix @ target + self.bias, self.selection.independent.matrix
         effort, multipliers, _, residual = balance_force(
@@ -222,7 +234,7 @@ class LimitedInverse(NamedTuple):
 
     def _exact(self, target: Floats, start: Floats, residual: float) -> LimitedEffort:
         labels, forces = self.selection.rows.labels, start
-        if not self.limits.keep(start):
+        if (self.limits.excess(start) > 0.0).any():
             A, driven = self.selection.independent.matrix, list(self.columns)
             scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
             others = np.delete(np.arange(self.robot.nv), driven)

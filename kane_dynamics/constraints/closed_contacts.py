@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -104,7 +105,8 @@ class PlacedCone:
     def margin(self, multipliers: Floats) -> float:
         """Return ``mu f_n - |f_t|`` [N]: how much more tangential force the contact can take."""
         limit = self.friction * float(self.normal @ multipliers + self.load)
-        return limit - float(np.linalg.norm(self.tangent @ multipliers))
+        slip = self.tangent @ multipliers
+        return limit - math.sqrt(slip @ slip)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,6 +11,7 @@ do not, the rows and M are asked for and the nearest ones are sought.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -83,42 +84,44 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
         True
 
         """
-        robot, labels, nv, drivers = (
-            self.robot,
-            self.labels,
-            self.robot.nv,
-            as_names('actuated', actuated),
-        )
+        robot, labels, nv = self.robot, self.labels, self.robot.nv
+        drivers, every, penalty = as_names('actuated', actuated), range(nv), None
         columns, within = checked_limits(robot, drivers, labels, limits, cones)
         shares = self._ones if weights is None else checked_weights(robot, weights, columns)
-        penalty = None
         if deviation is not None:
-            penalty = checked_weights(robot, deviation, range(nv), 'deviation')
+            penalty = checked_weights(robot, deviation, every, 'deviation')
 
-        def at(q: Floats, v: Floats, a: Floats, t: Floats) -> LimitedEffort:
-            unlimited, state = None, (q, v, a, shares, self._every_term, t)
+        def without_limits(q: Any, v: Any, a: Any, t: Any) -> Floats | None:
+            state = q, v, a, shares, self._every_term, t
             try:
-                numbers = self._call('constrained_effort', state, (drivers, None))
+                return self._call('constrained_effort', state, (drivers, None))
             except UnreachableAccelerationError:
                 if penalty is None:
                     raise
-            else:
-                unlimited = numbers[: nv + len(labels)], float(numbers[-2])
-                if within.keep(unlimited[0]):
-                    return within.result(unlimited[0], a, a, unlimited[1], labels)
-            mass_matrix = self.mass_matrix(q)
-            rows = self.constraint_rows(q, v, float(t[0]))
-            wrenches = () if self.wrenches is None else (self.wrenches,)
+            return None
+
+        clock = self._at(time)
+        first = without_limits(q, v, a, clock) if np.ndim(q) == 1 else None
+        if first is not None and not (first.ndim == 1 and first[0] == first[0]):  # many, or NaN
+            first = None
+        if first is not None and (inside := within.inside(first, nv, labels)):
+            return inside
+
+        def at(q: Floats, v: Floats, a: Floats, t: Floats) -> LimitedEffort:
+            unlimited = without_limits(q, v, a, t) if first is None else first
+            if unlimited is not None and (inside := within.inside(unlimited, nv, labels)):
+                return inside
+            mass, wrenches = self.mass_matrix(q), () if self.wrenches is None else (self.wrenches,)
+            selection = select_rows(self._rows(q, v, float(t[0])), cholesky_factor(mass))
             bias = self.inverse_dynamics(q, v, self._still, *wrenches)
-            selection = select_rows(rows, cholesky_factor(mass_matrix))
-            parts = mass_matrix, bias, selection, columns, shares, within
-            return LimitedInverse(robot, *parts).effort(a, penalty, unlimited)
+            parts = robot, mass, bias, selection, columns, shares, within
+            return LimitedInverse(*parts).effort(a.copy(), penalty, unlimited)
 
         nothing, of_rows = np.full(nv, np.nan), np.full(len(labels), np.nan)
         numbers = nothing, of_rows, nothing, nothing, (), np.full(len(within.friction), np.nan)
         arguments = Arguments('limited_inverse_dynamics', _INPUTS, (robot.nq, nv, nv, 1))
         blank = LimitedEffort(*numbers, np.nan, labels)
-        return self._result(at, blank, arguments, (q, v, a, self._at(time)))
+        return self._result(at, blank, arguments, (q, v, a, clock))
 
 
 _INPUTS = ('q', 'v', 'a', 'time')
