@@ -101,7 +101,7 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
             return None
 
         clock = self._at(time)
-        first = without_limits(q, v, a, clock) if np.ndim(q) == 1 else None
+        first = without_limits(q, v, a, clock) if getattr(q, 'ndim', 1) == 1 else None
         if first is not None and not (first.ndim == 1 and first[0] == first[0]):  # many, or NaN
             first = None
         if first is not None and (inside := within.inside(first, nv, labels)):
