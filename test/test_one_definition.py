@@ -30,6 +30,7 @@ ENGINES = (
 WITH_CONSTRAINTS = {
     'forward_dynamics',
     'constrained_inverse_dynamics',
+    'limited_inverse_dynamics',
     'consistent_velocity',
     'consistent_acceleration',
 }

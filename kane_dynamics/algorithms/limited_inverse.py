@@ -16,6 +16,8 @@ Limits and cones are conditions on forces :math:`f = (\tau, \lambda)`, :math:`C 
 tangential force at all, two for each row.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from kane_dynamics.algebra.matrices import solve_lower, solve_squared
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
@@ -48,13 +51,41 @@ class ForceLimits(NamedTuple):
 
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""
-        external = [cone.excess(forces) for cone in self.cones]
-        return np.array([*(self.least - self.bounds @ forces), *external])
+        beyond = self.least - self.bounds @ forces
+        return (
+            np.r_[beyond, [cone.excess(forces) for cone in self.cones]] if self.cones else beyond
+        )
 
-    def binding(self, forces: Floats) -> tuple[str, ...]:
-        """Return the names of those that are reached."""
-        reached = self.excess(forces) > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
-        return self._names(np.flatnonzero(reached))
+    def inside(self, numbers: Floats, nv: int, labels: tuple[str, ...]) -> LimitedEffort | None:
+        """Return the numbers of a `ConstrainedEffort` where they are within all, else None."""
+        forces, a = numbers[: nv + len(labels)], numbers[-nv - 3 : -3]
+        excess = self.excess(forces)
+        if (excess > 0.0).any():
+            return None
+        return self.result(forces, a, a, float(numbers[-2]), labels, excess)
+
+    def result(
+        self,
+        forces: Floats,
+        a: Floats,
+        target: Floats,
+        residual: float,
+        labels: tuple[str, ...],
+        excess: Floats | None = None,
+    ) -> LimitedEffort:
+        """Return what forces of all rows are called, and which limits they reach."""
+        nv, excess = len(a), self.excess(forces) if excess is None else excess
+        reached = excess > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
+        return LimitedEffort(
+            forces[:nv],
+            forces[nv:],
+            a,
+            a - target,
+            self._names(np.flatnonzero(reached)) if reached.any() else (),
+            np.array([cone.margin(forces[nv:]) for cone in self.friction]),
+            residual,
+            labels,
+        )
 
     def nearest(
         self, factor: Floats, free: Floats, start: Floats, directions: Floats, what: str
@@ -172,70 +203,78 @@ class LimitedInverse(NamedTuple):
     weights: Floats
     limits: ForceLimits
 
-    def effort(self, target: Floats, deviation: Floats | None = None) -> LimitedEffort:
-        """Return efforts for an acceleration, or for the nearest one within limits."""
+    def effort(
+        self,
+        target: Floats,
+        deviation: Floats | None = None,
+        unlimited: Floats | None = None,
+    ) -> LimitedEffort:
+        """
+        Return efforts for an acceleration, or for the nearest one within limits.
+
+        The numbers of a `ConstrainedEffort` without limits are computed where they are not known.
+        """
         try:
-            return self._exact(target)
+            return self._exact(target, *self._unlimited(target, unlimited))
         except UnreachableAccelerationError:
             if deviation is None:
                 raise
         return self._nearest(target, deviation)
 
-    def _exact(self, target: Floats) -> LimitedEffort:
-        A, driven = self.selection.independent.matrix, list(self.columns)
+    def _unlimited(self, target: Floats, numbers: Floats | None) -> tuple[Floats, float]:
+        """Return the forces of all rows without limits, and what remains of the balance."""
+        if numbers is not None:
+            return numbers[: self.robot.nv + len(self.selection.rows)], float(numbers[-2])
         check_allowed(self.selection, target)
-        force = self.mass_matrix @ target + self.bias
-        effort, multipliers, *_ = balance_force(self.robot, A, driven, force, self.weights)
-        scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
-        values = np.vstack([np.eye(self.robot.nv)[driven], scaling * A])
-        free = scipy.linalg.null_space(values.T, rcond=_NULL)
-        efforts = np.zeros((self.robot.nv, free.shape[1]))
-        efforts[driven] = free[: len(driven)]
-        metric = efforts.T @ (self.weights[:, None] * efforts)
-        factor = scipy.linalg.cholesky(metric, lower=True) if metric.size else metric
-        start = np.r_[effort, multipliers]
-        moves = np.vstack([efforts, scaling * free[len(driven) :]])
-        of_rows, none = self._of_all_rows, np.zeros(len(metric))
-        what = 'the wanted acceleration'
-        x = self.limits.nearest(factor, none, of_rows(start), of_rows(moves), what)
-        return self._result(start + moves @ x, target, target)
+        force, A = self.mass_matrix @ target + self.bias, self.selection.independent.matrix
+        effort, multipliers, _, residual = balance_force(
+            self.robot, A, self.columns, force, self.weights
+        )
+        return self._of_all_rows(np.r_[effort, multipliers]), residual
+
+    def _exact(self, target: Floats, start: Floats, residual: float) -> LimitedEffort:
+        labels, forces = self.selection.rows.labels, start
+        if (self.limits.excess(start) > 0.0).any():
+            A, driven = self.selection.independent.matrix, list(self.columns)
+            scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
+            others = np.delete(np.arange(self.robot.nv), driven)
+            _, sizes, rows = np.linalg.svd((scaling * A)[:, others].T)
+            rank = np.count_nonzero(sizes > _NULL * sizes.max(initial=0.0))
+            free = scaling * rows[rank:].T
+            efforts = np.zeros((self.robot.nv, free.shape[1]))
+            efforts[driven] = -A[:, driven].T @ free
+            metric = efforts.T @ (self.weights[:, None] * efforts)
+            factor = scipy.linalg.cholesky(metric, lower=True) if metric.size else metric
+            moves, none = self._of_all_rows(np.vstack([efforts, free])), np.zeros(len(metric))
+            what = 'the wanted acceleration'
+            forces = start + moves @ self.limits.nearest(factor, none, start, moves, what)
+        return self.limits.result(forces, target, target, residual, labels)
 
     def _nearest(self, target: Floats, deviation: Floats) -> LimitedEffort:
         rows, root, driven = self.selection.independent, self.selection.root, list(self.columns)
         nv, of_rows = self.robot.nv, self._of_all_rows
         efforts = np.eye(nv)[:, driven]
-        pushed = scipy.linalg.cho_solve((root, True), np.column_stack([-self.bias, efforts]))
-        sides = [rows.acceleration, *np.zeros((len(driven), len(rows)))]
-        both = [
-            np.r_[nearest(root, rows.matrix, a, b)] for a, b in zip(pushed.T, sides, strict=True)
-        ]
-        start, moves = both[0], np.column_stack(both[1:])
-        missed = np.sqrt(deviation) * (start[:nv] - target)
-        scaled = np.sqrt(deviation)[:, None] * moves[:nv]
+        pushed = solve_squared(root, np.column_stack([-self.bias, efforts]))
+        sides = np.zeros((len(rows), 1 + len(driven)))
+        sides[:, 0] = rows.acceleration
+        both = np.vstack(nearest(root, rows.matrix, pushed, sides))
+        start, moves = both[:, 0], both[:, 1:]
+        weights = np.sqrt(deviation)
+        missed, scaled = weights * (start[:nv] - target), weights[:, None] * moves[:nv]
         share = np.diag(np.sqrt(self.weights[driven]))
         share *= np.sqrt(_SHARE) * np.linalg.norm(scaled) / np.linalg.norm(share)
         Q, R = np.linalg.qr(np.vstack([scaled, share]))
-        free = scipy.linalg.solve_triangular(R, -Q[: len(missed)].T @ missed)
+        free = solve_lower(R.T, -Q[: len(missed)].T @ missed, transposed=True)
         forces, directions = np.r_[np.zeros(nv), start[nv:]], np.vstack([efforts, moves[nv:]])
         what = 'any acceleration'
         x = self.limits.nearest(R.T, free, of_rows(forces), of_rows(directions), what)
-        return self._result(forces + directions @ x, start[:nv] + moves[:nv] @ x, target)
+        forces, a = forces + directions @ x, start[:nv] + moves[:nv] @ x
+        values = forces[:nv] + rows.matrix.T @ forces[nv:]
+        residual = float(np.linalg.norm(self.mass_matrix @ a + self.bias - values))
+        labels = self.selection.rows.labels
+        return self.limits.result(of_rows(forces), a, target, residual, labels)
 
     def _of_all_rows(self, forces: Floats) -> Floats:
         """Return efforts and multipliers of all rows from those of the independent ones."""
         nv = self.robot.nv
         return np.concatenate([forces[:nv], self.selection.shared(forces[nv:])])
-
-    def _result(self, forces: Floats, a: Floats, target: Floats) -> LimitedEffort:
-        nv, every = self.robot.nv, self._of_all_rows(forces)
-        values = forces[:nv] + self.selection.independent.matrix.T @ forces[nv:]
-        return LimitedEffort(
-            every[:nv],
-            every[nv:],
-            a,
-            a - target,
-            self.limits.binding(every),
-            np.array([cone.margin(every[nv:]) for cone in self.limits.friction]),
-            float(np.linalg.norm(self.mass_matrix @ a + self.bias - values)),
-            self.selection.rows.labels,
-        )

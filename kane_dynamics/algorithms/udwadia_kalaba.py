@@ -79,15 +79,17 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
     r"""
     Return the x nearest to `free` in the metric M = L L' with A x = c, and its multipliers.
 
+    Of several columns as of one.
+
     .. math:: M (x - x_{free}) = A^T \mu, \qquad A x = c
     """
     if not len(A):
-        return free, np.zeros(0)
+        return free, np.zeros((0, *free.shape[1:]))
     D = solve_lower(factor, A.T)
     scaling = 1.0 / np.sqrt(np.square(D).sum(axis=0))
     Q, R = orthonormal(scaling * D)
-    along = solve_lower(R.T, scaling * (right_side - A @ free))
-    multipliers = scaling * solve_lower(R.T, along, transposed=True)
+    along = solve_lower(R.T, (scaling * (right_side - A @ free).T).T)
+    multipliers = (scaling * solve_lower(R.T, along, transposed=True).T).T
     step = solve_lower(factor, Q @ along, transposed=True)
     return free + step, multipliers
 

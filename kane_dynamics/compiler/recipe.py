@@ -168,7 +168,8 @@ def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
     if not too_large(robot):
         return ()
     rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
-    others = 'constrained_inverse_dynamics', 'frame_effort', 'switched'
+    limited = 'constrained_inverse_dynamics', 'limited_inverse_dynamics'
+    others = *limited, 'frame_effort', 'switched'
     names = ('forward_dynamics', *rows, 'inverse_dynamics(external_wrenches=)', *others)
     terms = [f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange')]
     return (*names, *terms) if methods else names

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -47,10 +48,10 @@ class FrictionCone:
 
     """
 
-    rows: Sequence[str] | Mapping[str, float]
+    rows: Sequence[str] | Mapping[str, float] = field(hash=False)
     friction: float
     normal: str | float
-    shares: Mapping[str, float] = field(init=False, repr=False)
+    shares: Mapping[str, float] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
         names = as_names('rows of a friction cone', self.rows)
@@ -104,7 +105,8 @@ class PlacedCone:
     def margin(self, multipliers: Floats) -> float:
         """Return ``mu f_n - |f_t|`` [N]: how much more tangential force the contact can take."""
         limit = self.friction * float(self.normal @ multipliers + self.load)
-        return limit - float(np.linalg.norm(self.tangent @ multipliers))
+        slip = self.tangent @ multipliers
+        return limit - math.sqrt(slip @ slip)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -29,13 +29,12 @@ import scipy
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.newton_euler import implicit_drag
-from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
 from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task, task_acceleration
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.dynamics.contacts import checked_limits
+from kane_dynamics.dynamics.limited_inverse import checked_limits
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds
@@ -160,9 +159,8 @@ class WrenchControl:
         check_gains(self)
         checks.as_nonnegative('period [s]', self.period)
         checks.as_positive('friction_speed', self.friction_speed)
-        columns = speed_indices(robot, self.actuated, 'actuated')
-        labels = self.dynamics.labels
-        limits = checked_limits(robot, columns, labels, self.limits, self.cones)
+        actuated, labels = checks.as_names('actuated', self.actuated), self.dynamics.labels
+        columns, limits = checked_limits(robot, actuated, labels, self.limits, self.cones)
         object.__setattr__(self, '_columns', columns)
         object.__setattr__(self, '_limits', limits)
         posture = checks.as_mapping('posture', self.posture or {})

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.algorithms.newton_euler import TERMS, ExternalWrenches
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import FUNCTIONS
@@ -24,6 +24,8 @@ Out = Floats | None
 
 class DynamicsBase(ABC):
     """A robot under constraints, gravity and payloads, whose functions an engine computes."""
+
+    wrenches: ExternalWrenches = None  # on links, of functions under constraints
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ _R = TypeVar('_R')
 _Function = TypeVar('_Function', bound=Callable[..., Any])
 
 
-class _OneState(ReferenceDynamics):
+class OneState(ReferenceDynamics):
     """The reference engine for one state of finite numbers."""
 
     def __init__(
@@ -80,19 +80,19 @@ def of_robot(
 
     @wraps(method)
     def function(robot: Robot, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        result: _R = getattr(_OneState(robot), name)(*args, **kwargs)
+        result: _R = getattr(OneState(robot), name)(*args, **kwargs)
         return result
 
     local, *remainder = signature.parameters.values()
     parameters = [local.replace(name='robot', annotation='Robot'), *remainder]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    _as_method(method)(function)
+    as_method(method)(function)
     function.__qualname__ = name  # pickled by it
     function.__doc__ = re.sub(r'\bd\.(\w+)\(', r'kd.\1(d.robot, ', function.__doc__ or '')
     return function  # type: ignore[return-value]  # its first name is robot
 
 
-def _as_method(method: Callable[..., Any]) -> Callable[[_Function], _Function]:
+def as_method(method: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """Return what gives a function the docstring of a method."""
 
     def document(function: _Function) -> _Function:
@@ -128,7 +128,7 @@ def find_function(name: str) -> Callable[..., Any] | None:
     return of_robot(getattr(Dynamics, name)) if name in NAMES else None
 
 
-@_as_method(Dynamics.forward_dynamics)
+@as_method(Dynamics.forward_dynamics)
 def forward_dynamics(
     robot: Robot,
     q: ArrayLike,
@@ -142,11 +142,11 @@ def forward_dynamics(
     time: float = START,
 ) -> Motion:
     """Return the motion under efforts and constraints; see `Dynamics.forward_dynamics`."""
-    dynamics = _OneState(robot, constraints, external_wrenches)
+    dynamics = OneState(robot, constraints, external_wrenches)
     return dynamics.forward_dynamics(q, v, tau, time, method, speeds=speeds)
 
 
-@_as_method(Dynamics.constrained_inverse_dynamics)
+@as_method(Dynamics.constrained_inverse_dynamics)
 def constrained_inverse_dynamics(
     robot: Robot,
     q: ArrayLike,
@@ -163,14 +163,14 @@ def constrained_inverse_dynamics(
     reference: ArrayLike | None = None,
 ) -> ConstrainedEffort:
     """Return efforts and multipliers of a motion; see the method of `Dynamics`."""
-    dynamics = _OneState(robot, constraints, external_wrenches)
+    dynamics = OneState(robot, constraints, external_wrenches)
     choices = actuated, weights, known, time
     return dynamics.constrained_inverse_dynamics(
         q, v, a, *choices, terms=terms, reference=reference
     )
 
 
-@_as_method(Dynamics.consistent_velocity)
+@as_method(Dynamics.consistent_velocity)
 def consistent_velocity(
     robot: Robot,
     q: ArrayLike,
@@ -181,10 +181,10 @@ def consistent_velocity(
     time: float = START,
 ) -> Floats:
     """Return speeds that constraints allow; see `Dynamics.consistent_velocity`."""
-    return _OneState(robot, constraints).consistent_velocity(q, v, known, time)
+    return OneState(robot, constraints).consistent_velocity(q, v, known, time)
 
 
-@_as_method(Dynamics.consistent_acceleration)
+@as_method(Dynamics.consistent_acceleration)
 def consistent_acceleration(
     robot: Robot,
     q: ArrayLike,
@@ -196,7 +196,7 @@ def consistent_acceleration(
     time: float = START,
 ) -> Floats:
     """Return accelerations that constraints allow; see the method of `Dynamics`."""
-    return _OneState(robot, constraints).consistent_acceleration(q, v, a, known, time)
+    return OneState(robot, constraints).consistent_acceleration(q, v, a, known, time)
 
 
 def integrate(robot: Robot, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:

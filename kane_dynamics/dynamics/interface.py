@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force
+from kane_dynamics.algorithms.newton_euler import external_force
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import GAUSS, START
-from kane_dynamics.dynamics.constrained_inverse import ConstrainedEfforts
 from kane_dynamics.dynamics.kinematics import KinematicFunctions
+from kane_dynamics.dynamics.limited_inverse import LimitedEfforts
 from kane_dynamics.dynamics.table import FUNCTIONS, documented
-from kane_dynamics.dynamics.terms import Terms
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms, solve_by
 from kane_dynamics.formulations.problem import Terms as MassTerms
@@ -52,7 +51,7 @@ class ConstraintSubsetDynamics:
         return None
 
 
-class Dynamics(Terms, KinematicFunctions, ConstrainedEfforts):
+class Dynamics(LimitedEfforts, KinematicFunctions):
     """
     Dynamics of one robot under constraints.
 
@@ -205,8 +204,6 @@ _AS_LISTS = {'v', 'a', 'reference'}  # recursions are quicker on floats
 
 class ReferenceDynamics(Dynamics):
     """The reference engine: the algorithms of the papers in numpy, state by state."""
-
-    wrenches: ExternalWrenches = None  # on links, of functions under constraints
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Out = None) -> Floats:
         function = partial(self.at_state, name, choices)

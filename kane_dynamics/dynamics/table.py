@@ -122,7 +122,7 @@ def function(*row: Any, **more: Any) -> Callable[[_Method], _Method]:
 
 
 def shared_parameters() -> dict[str, str]:
-    """
+    r"""
     Return what the parameters are that functions share, by name.
 
     Parameters
@@ -151,6 +151,14 @@ def shared_parameters() -> dict[str, str]:
         Names of the speeds that have actuators (for 1-DoF joints, the joints' names).
     weights : array_like, shape (nv,), optional
         w > 0 of the efforts, where they can be shared in many ways; 1 where left out.
+    limits : array_like, shape (nv,), optional
+        Of :math:`|\tau|` [N m or N], infinite where there is none; those of the URDF,
+        `robot.effort_limit`, where left out.
+    cones : sequence of FrictionCone
+        Limits of constraint forces.
+    deviation : array_like, shape (nv,), optional
+        d > 0. Where `a` cannot be produced, the accelerations that can be, with the least
+        :math:`\sum d_k (a_k - a_k^{wanted})^2`; where left out, that is an error.
     known : sequence of str, optional
         Names of the speeds that are given; the others follow from the constraints. Where left out
         all are, and what has to change does so least in the metric M.

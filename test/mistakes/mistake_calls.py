@@ -160,6 +160,7 @@ fast.forward_dynamics q v tau time method speeds
 fast.consistent_velocity q v known time
 fast.consistent_acceleration q v a known time
 fast.constrained_inverse_dynamics q v a actuated weights known terms time reference?
+fast.limited_inverse_dynamics q v a actuated weights? limits? cones deviation? time
 fast.inverse_dynamics_derivatives q v a
 fast.forward_dynamics_derivatives q v tau time
 fast.simulate q v duration effort? step integrator

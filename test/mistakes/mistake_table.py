@@ -28,6 +28,7 @@ EACH = 2  # wrong values that are drawn for each argument of each call
 LEGAL = {
     'fast.constrained_inverse_dynamics reference': {'a row', 'infinite', 'nan'},
     'fast.constrained_inverse_dynamics weights': {'none'},
+    'fast.limited_inverse_dynamics limits': {'infinite'},
     'kd.limited_inverse_dynamics limits': {'infinite'},
     'kd.load_robot gravity': {'none'},
     'kd.rollout effort': {'none', 'three axes'},
