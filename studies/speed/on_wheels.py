@@ -28,6 +28,13 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
     motors = case.robot.velocity_names[3:]
     a = fast.consistent_acceleration(case.q, case.v, case.a)
     names = {'d': fast, 'q': case.q, 'v': case.v, 'a': a, 'motors': motors}
+    statics = fast.consistent_acceleration(case.q, 0.0 * case.v, 0.0 * a)
+    within = {**names, 'v': 0.0 * case.v, 'a': statics}
+    every = case.robot.velocity_names  # driven at the base too, which wheels leave the rest to
+    shared = fast.limited_inverse_dynamics(case.q, case.v, a, every).effort
+    most = np.where(np.arange(len(a)) < 5, 0.5 * np.abs(shared), case.robot.effort_limit)
+    most[:3] = np.inf
+    beyond = {**names, 'motors': every, 'most': most}
     simulation = fast_simulation(fast)
     simulation.reset(case.q, case.v)
     one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
@@ -38,6 +45,10 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
             Contender('free', free, names),
             Contender('step', 's.step(tau)', {'s': simulation, 'tau': np.zeros(len(a))}),
             Contender('steps', 's.step(tau, 100)', {'s': simulation, 'tau': np.zeros(len(a))}),
+            Contender('motion', 'd.forward_dynamics(q, v, a)', names),
+            Contender('forces', 'd.forward_dynamics(q, v, a).multipliers', names),
+            Contender('limited', 'd.limited_inverse_dynamics(q, v, a, motors)', within),
+            Contender('bound', 'd.limited_inverse_dynamics(q, v, a, motors, limits=most)', beyond),
         ],
         effort,
     )
@@ -48,6 +59,12 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
     ours, peer = us['constrained'], 'inverse_dynamics of the same'
     yield Row(work, TIME, ours, peer, us['free'], least_ratio=0.25, note=note)
     yield _batch(fast, names, effort)
+    work = f'forward_dynamics, {_NAME}'
+    yield Row(f'{work}: accelerations read', TIME, us['motion'], bound=3.0)
+    yield Row(f'{work}: all of it read', TIME, us['forces'])
+    work = f'limited_inverse_dynamics, {_NAME}'
+    yield Row(f'{work}: within limits', TIME, us['limited'], bound=100.0)
+    yield Row(f'{work}: limits bind', TIME, us['bound'], bound=100.0)
     step = f'Simulation.step from Python, RK4, {_NAME}'
     peer, inside = 'a step inside step(tau, 100)', us['steps'] / 100
     yield Row(step, TIME, us['step'], bound=5.0)
