@@ -22,7 +22,7 @@
 # make platforms  a short suite on every Python 3.10 to 3.13 of this machine, old and new llvmlite
 # make docs     the site, with the gallery of examples run: doc/_build/html/index.html
 # make aarch64  a short check on emulated aarch64 (Debian with qemu-user)
-# make mutants  every wrong formula, not only the sample of make test: which ones does no law see?
+# make mutants  every wrong formula, not only the sample of make validate: which ones does no law see?
 # make pictures  the pictures of the README and of the site, into doc/pictures
 # make lint     ruff, mypy and codespell only
 # make clean    remove the environment and what the tools left behind
