@@ -140,7 +140,7 @@ class CompiledDynamics(Dynamics):
     def _motion_as_read(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion | None:
         if self._as_read:
             a = self.acceleration(q, v, tau)
-            if a.ndim == 1 and a[0] == a[0]:  # NaN in is NaN out
+            if a.ndim == 1 and a.item(0) == a.item(0):  # NaN in is NaN out
                 state = self._load.robot, np.array(q), np.array(v), np.array(tau)
                 return motion_as_read(a, self._motion_under, state)
         return None

@@ -91,7 +91,9 @@ def test_the_nearest_accelerations_of_random_trees(seed):
         same(engines, q, v, a, names, limits=limits)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
+@pytest.mark.parametrize(
+    'name', [pytest.param(x, marks=[pytest.mark.thorough] * (x == 'tiago')) for x in ROBOTS]
+)
 def test_of_mobile_manipulators(name):
     """One state and many, inside, at and beyond what motors and tyres give; NaN; no fallback."""
     robot, constraints, actuated, q, v, a = wheeled_robot(name)
