@@ -4,7 +4,7 @@
 REASONS = {
     'SYMMETRIC': 'a symmetric matrix times a vector, or a row times a row, in the other order',
     'EITHER': 'either is right: sign of an eigenvector, a frame across an axis, a name of a value',
-    'ROUNDOFF': 'the last part of a constant, below the roundoff of the sines that a law compares',
+    'ROUNDOFF': 'the last part of a constant, below the roundoff of what a law compares',
     'BOUND': 'bound of a check that sound steps and motions do not reach',
     'HEALTH': 'bound of a health check: the reference solves more or fewer states, equally well',
     'SLOW': 'seen by tests of kernels, which compile and are too slow here',
@@ -22,6 +22,8 @@ NAMES = {
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
+        'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
+        'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
@@ -30,6 +32,7 @@ NAMES = {
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
     'ROUNDOFF': [
+        'trajectories/limit_rows.py largest_scaling: 1.0 - _SAFE -> 1.0 + _SAFE',
         'compiler/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
         'compiler/llvm/sines.py module: -1.7151245100058819e-15 -> 1.7151245100058819e-15',
     ],
