@@ -161,7 +161,7 @@ def _compiled(ir: str, target: Processor, code_model: str = _IN_THIS_PROCESS) ->
 
 def optimize(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     """Run LLVM's passes on a module; inside `in_llvm`."""
-    # level 2 inlines kernels into the loops of batches, where all that is hoisted spills;
+    # level 2 takes longer, and makes straight-line code no faster;
     # no SLP: minutes on straight-line code; batches have their lanes
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=1)
