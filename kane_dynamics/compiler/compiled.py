@@ -138,7 +138,7 @@ class CompiledDynamics(Dynamics):
         return self._kernels['coriolis_effort'].checked(q, v, np.eye(self.robot.nv)).T
 
     def _motion_as_read(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Motion | None:
-        if self._as_read:
+        if self._as_read and getattr(q, 'ndim', 1) == 1:  # of many states each is computed whole
             a = self.acceleration(q, v, tau)
             if a.ndim == 1 and a.item(0) == a.item(0):  # NaN in is NaN out
                 state = self._load.robot, np.array(q), np.array(v), np.array(tau)

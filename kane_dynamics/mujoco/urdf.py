@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from defusedxml.ElementTree import fromstring
-
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import ModelWarning
 from kane_dynamics.mujoco.plugin import FIRST, mujoco_module
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.robot.urdf.xml import robot_element
 
 if TYPE_CHECKING:
     import mujoco
@@ -63,7 +62,9 @@ def spec_of_urdf(urdf: str | Path, robot: Robot, motors: Sequence[str] = ()) -> 
 
     """
     mj = mujoco_module()
-    root, folder = _read(urdf)
+    root = robot_element(urdf)
+    is_text = isinstance(urdf, str) and '<' in urdf
+    folder = Path() if is_text else resolve(str(urdf), 'urdf').parent
     unread = []
     for link in root.iter('link'):
         for part in (*link.findall('visual'), *link.findall('inertial')):
@@ -87,14 +88,6 @@ def spec_of_urdf(urdf: str | Path, robot: Robot, motors: Sequence[str] = ()) -> 
     for name in motors:
         _add_motor(mj, spec, robot, name)
     return spec
-
-
-def _read(urdf: str | Path) -> tuple[Element, Path]:
-    """Return the URDF, and the folder of its file."""
-    if str(urdf).lstrip().startswith('<'):
-        return fromstring(str(urdf)), Path()
-    path = resolve(str(urdf), 'urdf')
-    return fromstring(path.read_text(encoding='utf-8')), path.parent
 
 
 def _unread(link: Element, collision: Element, folder: Path) -> str:

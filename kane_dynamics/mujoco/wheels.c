@@ -8,9 +8,9 @@
  * the speeds, restores the mass matrix, and projects in its metric q onto Phi = 0, where rows have
  * one, and v onto A v = b0.
  *
- * All is kept with mjData: plugin_state has lambda, plugin_data the rest. Where the model has a
- * user sensor of the instance's name, `advance` writes lambda and A v - b0 there: a plugin sensor
- * would cost a recursion of forces in each step.
+ * All is kept with mjData: plugin_state has lambda and which rows slip, plugin_data the rest. Where
+ * the model has a user sensor of the instance's name, `advance` writes lambda and A v - b0 there: a
+ * plugin sensor would cost a recursion of forces in each step.
  *
  * Rows of a cone are let go where |lambda| exceeds static friction: they get mu N against their
  * slip, until it has turned around.

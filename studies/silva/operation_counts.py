@@ -121,11 +121,7 @@ def newton_euler_graph(robot: Robot) -> ca.Function:
         The robot; its friction and armature are left out.
 
     """
-    q, v, a = (
-        symbols('q', robot.nq),
-        symbols('v', robot.nv),
-        symbols('a', robot.nv),
-    )
+    q, v, a = symbols('q', robot.nq), symbols('v', robot.nv), symbols('a', robot.nv)
     tau = column(newton_euler(robot, q, v, a))
     return ca.Function('newton_euler', [column(q), column(v), column(a)], [tau])
 

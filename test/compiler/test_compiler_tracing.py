@@ -81,11 +81,7 @@ def test_motion_of_coordinates(base):
 @pytest.mark.parametrize('name', CONSTRAINTS)
 def test_rows_of_every_constraint(name):
     case = CONSTRAINTS[name]
-    q, v, t = (
-        symbols('q', case.robot.nq),
-        symbols('v', case.robot.nv),
-        ca.SX.sym('t'),
-    )
+    q, v, t = symbols('q', case.robot.nq), symbols('v', case.robot.nv), ca.SX.sym('t')
     rows = ConstraintSet(case.robot, (case.constraint,)).rows(q, v, t)
     known = rows_at(case)
     assert [phi is None for phi in rows.positions] == [phi is None for phi in known.positions]

@@ -49,11 +49,7 @@ class Law:
         what: str = 'the effort law',
     ) -> Law:
         """Return the law of a robot, traced."""
-        t, *state = (
-            symbols('t', 1),
-            symbols('q', robot.nq),
-            symbols('v', robot.nv),
-        )
+        t, *state = symbols('t', 1), symbols('q', robot.nq), symbols('v', robot.nv)
         more = symbols('gain', len(gains))
         values = (t[0], *map(as_array, state), *([as_array(more)] if more else []))
         efforts = traced_values(what, function, values, InvalidInputError)
@@ -215,11 +211,7 @@ def record_step(
 ) -> Program:
     """Return the program of one step: efforts of a law, an integrator, projections."""
     robot = recorder.robot
-    q, v, tau = (
-        symbols('q', robot.nq),
-        symbols('v', robot.nv),
-        symbols('tau', robot.nv),
-    )
+    q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     t, h = symbols('th', 2)
     state: list[np.ndarray[Any, Any]] = [as_array(part) for part in (q, v, tau)]
     # time as arrays of one entry: numpy then multiplies arrays of traced scalars entry by entry
@@ -243,11 +235,7 @@ def record_step(
 def record_start(recorder: Recorder) -> Program:
     """Return the program that moves a state onto the constraints, with the inputs of a step."""
     robot = recorder.robot
-    q, v, tau = (
-        symbols('q', robot.nq),
-        symbols('v', robot.nv),
-        symbols('tau', robot.nv),
-    )
+    q, v, tau = symbols('q', robot.nq), symbols('v', robot.nv), symbols('tau', robot.nv)
     clock = symbols('th', 2)
     place, time = as_array(q), as_array(clock[:1])
     if recorder.holonomic:
