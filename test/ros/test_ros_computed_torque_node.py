@@ -84,10 +84,21 @@ def expected_efforts(feeder, names, values):
 
 
 def grown(feeder):
-    """Feed until the efforts are let through whole."""
+    """Feed until the efforts are let through whole: those that hold the robot; return them."""
+    hold = EffortLaw(Dynamics(feeder.model)).hold(state_of(feeder)[0], Terms())
     feeder.healthy()
-    whole = feeder.bench.status_where
-    whole(f'{NODE}: output', lambda _, __, x: x.get('share of the efforts') == '1.00', feeder.send)
+    answered(feeder, hold)
+    return hold
+
+
+def answered(feeder, hold):
+    """Feed until an answer is these efforts, as exactly as it is compared later."""
+
+    def equal():
+        answers = feeder.answers()
+        return answers and np.allclose(answers[-1].effort, hold, rtol=0.0, atol=1e-10)
+
+    feeder.bench.until(equal, each=feeder.send)
 
 
 def test_reference_is_followed_by_the_law(robot, rng):
@@ -133,9 +144,7 @@ def as_numbers(message):
 @pytest.mark.parametrize('how', ['enable', 'lifecycle'])
 def test_efforts_are_taken_back_and_grow_again(robot, how):
     bench, zeros = robot.bench, np.zeros(len(robot.model.motors))
-    hold = EffortLaw(Dynamics(robot.model)).hold(state_of(robot)[0], Terms())
-    grown(robot)
-    assert_allclose(robot.answers()[-1].effort, hold, atol=1e-9)
+    hold = grown(robot)
 
     def switch(on):
         if how == 'enable':
@@ -150,10 +159,7 @@ def test_efforts_are_taken_back_and_grow_again(robot, how):
     assert_allclose(robot.efforts[-1].effort if robot.efforts else zeros, zeros, atol=0.0)
     begin = len(robot.efforts)
     assert switch(True)
-    bench.until(
-        lambda: robot.answers() and np.allclose(robot.answers()[-1].effort, hold),
-        each=robot.send,
-    )
+    answered(robot, hold)
     rises(robot, hold, begin)
 
 
