@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.base_urdf import BASES, RADIUS
-from support.compiling import compiled_with
 from test_demo_motion import NAMES, SIDES, moved
 
 import kane_dynamics as kd
@@ -26,7 +25,7 @@ def compiled():
     )
     robot, wheels, motion = moved(text, NAMES, base='skid_steer', **SIDES)
     rows = (*wheels.constraints, *wheels.assumed)
-    return compiled_with(['semi_implicit'], robot, rows), motion
+    return kd.compile(robot, rows, cache=False), motion
 
 
 def recorded(compiled, efforts):

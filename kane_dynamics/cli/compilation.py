@@ -65,6 +65,7 @@ def _compile(options: argparse.Namespace) -> int:
     choices = {'derivatives': options.derivatives, 'methods': options.methods}
     fast = compiled(model.robot, model.constraints, payloads=model.payloads, **choices)
     fast.prepare_efforts(model.actuated, known_speeds(model, ()))
+    fast.engine('semi_implicit')  # what the simulator takes where nothing else is asked for
     result: dict[str, Any] = {
         'robot': model.robot.name,
         'source': fast.source,

@@ -28,13 +28,12 @@ from kane_dynamics.compiler.graphs.trace import (
     SwitchedTracer,
     Tracer,
 )
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
-from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec, straight_part
+from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.llvm.native import LlvmCall, Processor, start_compiling, vector_lanes
 from kane_dynamics.compiler.recipe import (
     Kernels,
     Recipe,
-    as_loops,
     coriolis_too_large,
     solved_by_loops,
 )
@@ -44,12 +43,14 @@ from kane_dynamics.robot.state import is_unit, quaternion_slices
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 Progress = Callable[[str, int, int], None]
-STEPS = 'steps'  # the module of all integrators
+STEPS = 'steps'  # the module of an integrator
 FORWARD = Tracer.forward_dynamics.__name__
 START = 'start'  # of a rollout: onto the constraints
 _Made = TypeVar('_Made')
 Makers = dict[str, Callable[[], Spec]]
 """What traces kernels, by name."""
+Trace = Callable[[bool], Spec]
+"""What traces a kernel, for single precision or for double."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,10 @@ class Build:
     note: str  # What the cache said
     recipe: Recipe  # What more of it can be made of
 
-    def linked(self, name: str) -> list[bytes]:
-        """Return the code of a kernel with that of the kernels which it may call."""
+    def linked(self, name: str, code: bytes) -> list[bytes]:
+        """Return code of a kernel, or of steps, with that of the kernels which it may call."""
         others = [x for x in OUTSIDE if x in self.kernels and name in (STEPS, FORWARD)]
-        return [self.kernels[x].code for x in (name, *others)]
+        return [code, *(self.kernels[x].code for x in others)]
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -73,17 +74,19 @@ def silent(what: str, done: int, total: int) -> None:
 
 def build_kernels(recipe: Recipe, progress: Progress = silent) -> Build:
     """Return the kernels of a robot, from the cache where they are there and sound."""
-    choices = recipe.derivatives, recipe.methods, recipe.law_content
-    return Build(*recipe.cached(choices, partial(_compiled_kernels, recipe, progress)), recipe)
+    choices = recipe.derivatives, recipe.methods
+
+    def make() -> Kernels:
+        return _compile_all(makers(recipe), progress)
+
+    return Build(*recipe.cached(choices, make), recipe)
 
 
-def _compiled_kernels(recipe: Recipe, progress: Progress) -> Kernels:
-    robot, tracer = recipe.robot, recipe.tracer()
-    whole_graphs = recipe.derivatives or recipe.methods or recipe.precision == 'float32'
-    if as_loops(robot, recipe.constraints, whole_graphs):
-        loops = LoopTracer(robot, recipe.frames, recipe.payloads)
-        steps = partial(_steps, tracer, recipe.law, INTEGRATORS, loops)
-        return _compile_all(recipe, loop_makers(recipe, tracer, loops), steps, progress)
+def makers(recipe: Recipe, in_single: bool = False) -> Makers:
+    """Return what traces the kernels that are compiled with a robot."""
+    robot, tracer = recipe.robot, recipe.tracer(in_single)
+    if recipe.by_loops:
+        return loop_makers(recipe, tracer, loops_of(recipe))
     graphs = [*GRAPHS, *DERIVATIVE_GRAPHS * recipe.derivatives, *METHOD_GRAPHS * recipe.methods]
     if recipe.constraints:
         graphs.append(Tracer.constraint_rows)
@@ -92,8 +95,7 @@ def _compiled_kernels(recipe: Recipe, progress: Progress) -> Kernels:
     if coriolis_too_large(robot):
         del made['coriolis_matrix']
         made['coriolis_effort'] = LoopTracer(robot, (), recipe.payloads).coriolis_effort
-    steps = partial(_steps, tracer, recipe.law, INTEGRATORS)
-    return _compile_all(recipe, made, steps, progress)
+    return made
 
 
 def loop_makers(
@@ -113,47 +115,74 @@ def loop_makers(
     return made
 
 
+def loops_of(recipe: Recipe) -> LoopTracer:
+    """Return the loops over the bodies of a robot."""
+    return LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
+
+
 def build_switched(recipe: Recipe) -> Kernels:
     """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
 
     def make() -> Kernels:
         tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
         look = partial(straight_line, SwitchedTracer.look, tracer)
-        return _compile_all(recipe, {'look': look}, partial(_steps, tracer, None, ['rk4']))
+        return {**_compile_all({'look': look}), STEPS: _steps(tracer, None, ('rk4', True))}
 
     return recipe.cached(('switched',), make)[0]
 
 
-def build_one(recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any = ()) -> CachedKernel:
-    """Return the kernel of a graph with choices, from the cache where it is there and sound."""
+def build_steps(recipe: Recipe, integrator: str, projection: bool) -> CachedKernel:
+    """Return the module of an integrator, from the cache where it is there and sound."""
 
     def make() -> CachedKernel:
-        spec, single = straight_line(graph, recipe.tracer(), *choices), None
-        if recipe.in_single(spec):
-            single = straight_line(graph, recipe.tracer(in_single=True), *choices)
-        code = start_compiling(kernel_ir(spec, single)).result()
+        loops = loops_of(recipe) if recipe.by_loops else None
+        return _steps(recipe.tracer(), recipe.law, (integrator, projection), loops)
+
+    return recipe.cached_kernel(STEPS, make, integrator, projection, recipe.law_content)
+
+
+def traced(recipe: Recipe, name: str, in_single: bool) -> Spec:
+    """Return a kernel that is compiled with the robot."""
+    return makers(recipe, in_single)[name]()
+
+
+def traced_by_graph(
+    recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any, in_single: bool
+) -> KernelSpec:
+    """Return a kernel that is compiled on demand."""
+    return straight_line(graph, recipe.tracer(in_single), *choices)
+
+
+def build_one(recipe: Recipe, name: str, trace: Trace, choices: Any = ()) -> CachedKernel:
+    """Return one kernel, from the cache where it is there and sound."""
+
+    def make() -> CachedKernel:
+        return _compile_all({name: partial(trace, False)})[name]
+
+    return recipe.cached_kernel(name, make, choices)
+
+
+def build_batches(recipe: Recipe, name: str, trace: Trace, choices: Any = ()) -> CachedKernel:
+    """Return the batches of a kernel, from the cache where they are there and sound."""
+
+    def make() -> CachedKernel:
+        spec = trace(False)
+        single = straight_part(trace(True)) if recipe.in_single(spec) else None
+        code = start_compiling(batch_ir(spec, single)).result()
         return replace(shape_of(spec), code=code, single=single is not None)
 
-    return recipe.cached_kernel(graph.__name__, make, choices)
+    return recipe.cached_kernel(f'{name}_batch', make, choices)
 
 
-def _compile_all(
-    recipe: Recipe,
-    made: Makers,
-    steps: Callable[[], tuple[str, CachedKernel]],
-    progress: Progress = silent,
-) -> Kernels:
+def _compile_all(made: Makers, progress: Progress = silent) -> Kernels:
     """Trace one graph after the other while earlier ones are being compiled."""
 
     def modules() -> Iterator[tuple[str, str, CachedKernel]]:
         for trace in made.values():
             spec = trace()
-            single = _in_single(recipe, spec)
-            shape = replace(shape_of(spec), single=single is not None)
-            yield spec.name, kernel_ir(spec, single), shape
-        yield STEPS, *steps()
+            yield spec.name, kernel_ir(spec), shape_of(spec)
 
-    compiled = compile_modules(modules(), len(made) + 1, progress)
+    compiled = compile_modules(modules(), len(made), progress)
     return {name: replace(shape, code=code) for name, (shape, code) in compiled.items()}
 
 
@@ -180,16 +209,6 @@ def compile_modules(
     return results
 
 
-def _in_single(recipe: Recipe, spec: Spec) -> KernelSpec | None:
-    """Return the graph of a kernel for single precision, or None where it has none."""
-    quick = spec.quick if isinstance(spec, RoutineSpec) else spec
-    if not isinstance(quick, KernelSpec) or not recipe.in_single(replace(quick, name=spec.name)):
-        return None
-    if spec.name == FORWARD:  # judges its digits too
-        return straight_line(Tracer.forward_dynamics, recipe.tracer(in_single=True))
-    return quick
-
-
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
     """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
     spec, slices = graph(tracer, *choices), quaternion_slices(tracer.robot)
@@ -206,38 +225,30 @@ def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: An
 def step_programs(
     tracer: Tracer,
     law: Law | None,
-    steps: Iterable[tuple[str, bool]],
+    integrator: str,
+    projection: bool,
     recorder: Callable[..., Recorder] = Recorder,
 ) -> dict[str, Program]:
-    """Return the programs of time steps by integrators, with or without projection, by name."""
-    return {
-        step_name(integrator, projection): record_step(
-            recorder(tracer.robot, bool(tracer.holonomic)),
-            INTEGRATORS[integrator],
-            projection,
-            law,
-            len(tracer.parameters),
-        )
-        for integrator, projection in steps
-    }
+    """Return the program of time steps by its name, with or without projection."""
+    record = recorder(tracer.robot, bool(tracer.holonomic))
+    how = INTEGRATORS[integrator], projection, law, len(tracer.parameters)
+    return {step_name(integrator, projection): record_step(record, *how)}
 
 
 def _steps(
-    tracer: Tracer, law: Law | None, integrators: Iterable[str], loops: LoopTracer | None = None
-) -> tuple[str, CachedKernel]:
-    """Return LLVM IR and shape of the module of some integrators, by graphs or by loops."""
-    projections = (False, True) if tracer.constraints else (False,)
-    steps = [(x, projection) for x in integrators for projection in projections]
+    tracer: Tracer, law: Law | None, how: tuple[str, bool], loops: LoopTracer | None = None
+) -> CachedKernel:
+    """Return the module of time steps by an integrator, by graphs or by loops."""
     if loops is None:
-        programs = step_programs(tracer, law, steps)
+        programs = step_programs(tracer, law, *how)
         called: Mapping[str, Spec] = with_dense_rows(tracer, callees(tracer, programs))
     else:
         free = solved_by_loops(tracer.robot, tracer.constraints)
-        programs = step_programs(tracer, law, steps, partial(LoopRecorder, free=free))
+        programs = step_programs(tracer, law, *how, partial(LoopRecorder, free=free))
         called = loop_callees(tracer, loops, _kernels_of(programs))
     operations = sum(spec.operations for spec in called.values())
-    text = stepping_text(programs, called, vector_lanes())
-    return text, CachedKernel(b'', (), (), operations)
+    code = start_compiling(stepping_text(programs, called, vector_lanes())).result()
+    return CachedKernel(code, (), (), operations)
 
 
 def _kernels_of(programs: Mapping[str, Program]) -> set[str]:

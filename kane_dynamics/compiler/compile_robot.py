@@ -81,6 +81,9 @@ def compile_robot(
     """
     Return the dynamics of a robot as machine code for this processor, or for a graphics card.
 
+    Batches of a function, and time steps of an integrator, are compiled when they are first asked
+    for, and are in the cache from then on.
+
     Parameters
     ----------
     robot : Robot

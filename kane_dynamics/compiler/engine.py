@@ -12,7 +12,7 @@ import numpy as np
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.compiler.build import STEPS, build_switched, step_name
+from kane_dynamics.compiler.build import STEPS, build_steps, build_switched, step_name
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import CompiledRows, KernelSet
@@ -49,7 +49,9 @@ class CompiledEngine:
         self._compiled, self._law, load = compiled, kernels.build.recipe.law, kernels.load
         name, law = step_name(integrator, projection), self._law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
-        module = NativeModule(kernels.build.linked(STEPS), [name, f'{one}_entry'], kernels.linker)
+        steps = build_steps(kernels.build.recipe, integrator, projection)
+        code = kernels.build.linked(STEPS, steps.code)
+        module = NativeModule(code, [name, f'{one}_entry'], kernels.linker)
         self._run = module.function(
             name, ctypes.c_int64, *pointers, ctypes.c_int64, ctypes.c_int64
         )

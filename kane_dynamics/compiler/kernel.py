@@ -5,6 +5,7 @@ import ctypes
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Kernel:
         parameters: Floats = NO_PARAMETERS,
         unusual: Callable[..., Any] | None = None,
         *,
+        batches: Callable[[], CachedKernel],
         in_single: bool = False,
         code: Sequence[bytes] = (),
     ) -> None:
@@ -47,16 +49,22 @@ class Kernel:
         self.timed, self.count = 'time' in names, len(names)
         self._arguments = Arguments(name, names, cached.input_sizes)
         self._reference = reference
-        batches = [f'{name}_batch', *[f'{name}_single_batch'] * cached.single]
-        module = NativeModule(code or cached.code, [name, f'{name}_entry', *batches], linker)
-        pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
-        self._one = module.function(name, ctypes.c_double, *pointers)
-        rows = *pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-        self._many, *single = [module.function(batch, None, *rows) for batch in batches]
-        self._many_in_single = single[0] if single else None
+        self._code, self._linker, self._make_batches = code or [cached.code], linker, batches
+        module = NativeModule(self._code, [name, f'{name}_entry'], linker)
+        self._pointers = [ctypes.c_void_p] * (len(names) + 1 + len(self._shapes))
+        self._one = module.function(name, ctypes.c_double, *self._pointers)
         self._in_single = in_single
         self._parameters = parameters
         self.call = make_entry(module, name, unusual or self.checked, parameters, unusual)
+
+    @cached_property
+    def _batches(self) -> list[Callable[..., None]]:
+        """Return the functions of many states in double and, where there is one, in single."""
+        made = self._make_batches()
+        names = [f'{self.name}_batch', *[f'{self.name}_single_batch'] * made.single]
+        module = NativeModule([made.code, *self._code], names, self._linker)
+        rows = *self._pointers, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        return [module.function(name, None, *rows) for name in names]
 
     def all_outputs(self, *inputs: Any) -> list[Floats] | None:
         """Return every output at one state, or None where the machine code has none."""
@@ -102,12 +110,12 @@ class Kernel:
     def _batch(self, arrays: list[Floats], count: int, out: Floats | None) -> Floats:
         full = [_as_rows(x, count) for x in arrays]
         result = as_output((count, *self._shapes[0]), out)
-        rcond = self._run(self._many, full, result)
+        rcond = self._run(self._batches[0], full, result)
         fill_rows(self._by_reference, full, result, _ill(rcond).tolist())
         return result
 
     def _batch_in_single(self, inputs: Sequence[Any], out: Any) -> Floats:
-        function = self._many_in_single
+        function = self._batches[1] if len(self._batches) > 1 else None
         kind = np.float64 if function is None else np.float32  # times keep their digits
         arrays, rows = self._arguments.gathered(inputs, out, kind)
         count = rows or 0
@@ -125,7 +133,7 @@ class Kernel:
         """Compute some rows in double, and those by the reference that need it."""
         states = [x[rows].astype(np.float64) for x in full]
         exact = np.empty((len(rows), *self._shapes[0]))
-        rcond = self._run(self._many, states, exact)
+        rcond = self._run(self._batches[0], states, exact)
         finite = np.isfinite(np.concatenate(states, axis=1)).all(axis=1)
         self.double_precision_count += int(finite.sum())
         with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite

@@ -10,7 +10,13 @@ import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
-from kane_dynamics.compiler.build import FORWARD, Build, build_one
+from kane_dynamics.compiler.build import (
+    Build,
+    build_batches,
+    build_one,
+    traced,
+    traced_by_graph,
+)
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
 from kane_dynamics.compiler.graphs.inverse_dynamics import frame_effort
@@ -109,7 +115,9 @@ class KernelSet:
         self.calls: dict[Key, tuple[Method | None, int | None]] = {}
         for name in INPUTS:
             if name in build.kernels:
-                self._kernels[name, ()] = self._loaded(name, build.kernels[name])
+                trace = partial(traced, build.recipe, name)
+                batches = partial(build_batches, build.recipe, name, trace)
+                self._kernels[name, ()] = self._loaded(name, build.kernels[name], batches)
         if 'motion' not in build.kernels:
             calls = {name: self[name].call for name in ('mass_matrix', 'bias_force')}
             self.reference = LargeDynamics(*parts, calls)
@@ -153,8 +161,7 @@ class KernelSet:
         key = row.kernel, checked_choices(name, choices, self.reference) if choices else ()
         makes = row.compiled == ON_DEMAND and not too_large(self.reference.robot)
         if key not in self._kernels and makes:
-            cached = build_one(self.build.recipe, graph_of(name), key[1])
-            self._kernels[key] = self._loaded(*key[:1], cached, key[1])
+            self._kernels[key] = self.made(graph_of(name), self.build.recipe, key[1])
         return self._kernels.get(key)
 
     def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
@@ -171,9 +178,14 @@ class KernelSet:
             wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
         return self['external_force'].checked(q, wrenches.ravel())
 
-    def made(self, graph: Callable[[Tracer], KernelSpec], recipe: Recipe) -> Kernel:
-        """Return the kernel of a graph by another recipe than the robot's own."""
-        return self._loaded(graph.__name__, build_one(recipe, graph))
+    def made(
+        self, graph: Callable[..., KernelSpec], recipe: Recipe, choices: tuple[Any, ...] = ()
+    ) -> Kernel:
+        """Return the kernel of a graph, by the robot's recipe or another one."""
+        what = recipe, graph.__name__, partial(traced_by_graph, recipe, graph, choices), choices
+        return self._loaded(
+            graph.__name__, build_one(*what), partial(build_batches, *what), choices
+        )
 
     def balance_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: Floats, t: Floats
@@ -193,17 +205,24 @@ class KernelSet:
         balance[: len(efforts)] += efforts
         return balance
 
-    def _loaded(self, name: str, cached: CachedKernel, key: tuple[Any, ...] = ()) -> Kernel:
+    def _loaded(
+        self,
+        name: str,
+        cached: CachedKernel,
+        batches: Callable[[], CachedKernel],
+        choices: tuple[Any, ...] = (),
+    ) -> Kernel:
         return Kernel(
             name,
             cached,
             INPUTS[name],
-            self._fallback(name, key),
+            self._fallback(name, choices),
             self.linker,
             self.load.values,
             self._methods(DIRECT[name]) if name in DIRECT else None,
+            batches=batches,
             in_single=self.build.recipe.precision == 'float32' and name in IN_SINGLE,
-            code=self.build.linked(name) if name == FORWARD else (),
+            code=self.build.linked(name, cached.code),
         )
 
     def _fallback(self, name: str, key: tuple[Any, ...]) -> Callable[..., Any]:

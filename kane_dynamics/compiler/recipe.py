@@ -5,6 +5,7 @@ import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernel
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.llvm.entry import OBJECT_HEADER
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.kernel_spec import Spec, straight_part
 from kane_dynamics.compiler.llvm.native import processor
 from kane_dynamics.compiler.steps.step_program import Law
 from kane_dynamics.constraints.base import Constraint
@@ -91,6 +92,12 @@ class Recipe:
         parts = self.robot, self.constraints, self.frames, self.plan
         return Tracer(*parts, payloads=self.payloads, in_single=in_single)
 
+    @cached_property
+    def by_loops(self) -> bool:
+        """Return whether the kernels are loops over bodies."""
+        whole_graphs = self.derivatives or self.methods or self.precision == 'float32'
+        return as_loops(self.robot, self.constraints, whole_graphs)
+
     @property
     def law_content(self) -> str | None:
         """Return what code of time steps holds of the law."""
@@ -148,14 +155,15 @@ class Recipe:
                 'depend on the time: they stay in double'
             )
 
-    def in_single(self, spec: KernelSpec) -> bool:
+    def in_single(self, spec: Spec) -> bool:
         """Return whether a kernel has code in single precision."""
         if self.precision != 'float32' or spec.name not in IN_SINGLE:
             return False
         if spec.name in SOLVES_ROWS and not self.rows_are_certain:
             return False
         clock = len(spec.input_sizes) - 1
-        return INPUTS[spec.name][clock] != 'time' or not spec.depends_on(clock)
+        quick, timeless = straight_part(spec), INPUTS[spec.name][clock] != 'time'
+        return quick is not None and (timeless or not quick.depends_on(clock))
 
 
 def too_large(robot: Robot) -> bool:

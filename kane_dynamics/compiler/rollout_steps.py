@@ -129,7 +129,7 @@ def _rollouts(
 ) -> CachedKernel:
     """Return the module of motions in vector lanes by one integrator."""
     tracer, law = recipe.tracer(), recipe.law
-    programs = step_programs(tracer, law, [(integrator, projection)])
+    programs = step_programs(tracer, law, integrator, projection)
     if projection:
         programs[START] = record_start(Recorder(tracer.robot, bool(tracer.holonomic)))
     called = callees(tracer, programs)

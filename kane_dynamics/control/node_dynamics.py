@@ -24,8 +24,10 @@ class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
 class Dynamics:
     """The engine of one model: reference algorithms, until there are compiled ones."""
 
-    def __init__(self, model: RobotModel, aims: bool = False, frame: str = '') -> None:
-        self.model, self.aims, self.frame = model, aims, frame
+    def __init__(
+        self, model: RobotModel, aims: bool = False, frame: str = '', integrator: str = ''
+    ) -> None:
+        self.model, self.aims, self.frame, self.integrator = model, aims, frame, integrator
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
@@ -74,7 +76,7 @@ class Dynamics:
         return fast is not None
 
     def _made(self, progress: Progress) -> 'kd.CompiledDynamics':
-        """Return compiled algorithms, with the efforts of the motors among them."""
+        """Return compiled algorithms, with all that the nodes call."""
         model = self.model
         fast = kd.compile(
             model.robot, model.constraints, payloads=model.payloads, progress=progress
@@ -85,6 +87,11 @@ class Dynamics:
             fast.prepare_frame(frame_law(model, self.frame, self.aims))
         elif self.aims:
             fast.prepare_efforts(*named, reference=True)
+        if self.integrator:
+            fast.engine(self.integrator)
+        if self.integrator or model.drives:  # joints at their limits and drives ask for batches
+            speeds = np.zeros((2, model.robot.nv))
+            fast.acceleration(np.tile(model.robot.neutral(), (2, 1)), speeds, speeds)
         return fast
 
 

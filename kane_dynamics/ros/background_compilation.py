@@ -94,7 +94,8 @@ class Compilation(
         d, names = self.dynamics, ModelParameters.__dataclass_fields__
         values = {k: v for k, v in asdict(self._parameters).items() if k in names}
         values = {'payloads': (), **values}  # not every node takes them
-        request = {'parameters': values, 'text': d.model.text, 'aims': d.aims, 'frame': d.frame}
+        options = {'aims': d.aims, 'frame': d.frame, 'integrator': d.integrator}
+        request = {'parameters': values, 'text': d.model.text, 'options': options}
         return json.dumps(request).encode()
 
 
@@ -119,7 +120,7 @@ def main() -> int:
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
         model = build_model(ModelParameters(**values), request['text'])
-        dynamics = Dynamics(model, request['aims'], request['frame'])
+        dynamics = Dynamics(model, **request['options'])
         with _turn():
             dynamics.compile(_report)
     except (KaneDynamicsError, OSError) as error:

@@ -41,6 +41,7 @@ class SimulatorNode(SimulationLoop):
             self._on_model,
             on_compiled=self._on_compiled,
             patient=self.parameters.lockstep,
+            compile_options=lambda: {'integrator': self.parameters.integrator},
         )
         self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)

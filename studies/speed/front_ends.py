@@ -79,7 +79,8 @@ def by_llvmlite(spec: KernelSpec) -> tuple[Callable[..., Any], float]:
     code = compile_object(kernel_ir(spec))
     duration = time.process_time() - start
     cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, 0)
-    return Kernel(spec.name, cached, _INPUTS, lambda *x: np.nan, Linker()).call, duration
+    made = Kernel(spec.name, cached, _INPUTS, lambda *x: np.nan, Linker(), batches=lambda: cached)
+    return made.call, duration
 
 
 def sum_of_inputs(size: int) -> KernelSpec:

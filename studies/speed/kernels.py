@@ -56,5 +56,7 @@ def one_function(
     compiled = time.process_time()
     cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, operations)
     function = getattr(kd, name)
-    kernel = Kernel(name, cached, inputs, lambda *x: function(robot, *x), Linker())
+    kernel = Kernel(
+        name, cached, inputs, lambda *x: function(robot, *x), Linker(), batches=lambda: cached
+    )
     return OneFunction(kernel.call, operations, traced - start, compiled - traced, len(code))

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from support.compiling import compiled_with
 from support.machines import (
     DRIVE,
     X,
@@ -124,7 +123,6 @@ CASES = {
 
 def without_steps(robot, constraints=(), **options):
     """Return a robot compiled for its functions alone."""
-    return compiled_with((), robot, constraints, **options)
 
 
 def reference(case, name, q, v, a):

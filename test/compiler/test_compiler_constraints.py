@@ -5,9 +5,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from kernel_cases import AGREEMENT, DEAD_CENTRE, agree, agree_in_steps, error, without_steps
+from kernel_cases import AGREEMENT, DEAD_CENTRE, agree, agree_in_steps, error
 from numpy.testing import assert_allclose
-from support.compiling import compiled_with
 from support.constraint_cases import Scaled
 from support.machines import (
     differential_drive,
@@ -35,7 +34,7 @@ def machine():
     robot = differential_drive()
     c = kd.constraints
     rolling = tuple(c.rolling_wheel(robot, joint, 0.0975) for joint in ('left', 'right'))
-    return robot, rolling, compiled_with(['rk4'], robot, rolling)
+    return robot, rolling, kd.compile(robot, rolling, cache=False)
 
 
 class TestTwoWheelsOnOneAxle:
@@ -84,7 +83,7 @@ def test_loop_in_a_tilted_plane():
     robot = kd.Robot('tilted', bodies, (1.0, -9.0, 2.0), ends)
     loop = (kd.constraints.loop_closure(robot, *ends),)
     assert len(row_plan(kd.constraints.ConstraintSet(robot, loop)).order) == 3
-    fast, q = without_steps(robot, loop), four_bar_coordinates(1.1)
+    fast, q = kd.compile(robot, loop, cache=False), four_bar_coordinates(1.1)
     v = kd.simulation.project(robot, loop, q, np.array([1.0, 0, 0, 0]), 0.0)[1]
     assert agree(robot, loop, fast, q, v, np.array([0.1, 0.2, 0.3, 0.4])).rank == 3
     assert fast.fallback_count == 0
@@ -152,12 +151,12 @@ def test_contradictory_rows_raise_at_the_state():
     robot, c, zero = planar_body(1.0, 1.0, 0.0), kd.constraints, np.zeros(3)
     one = c.pfaffian(robot, lambda q, t: [1.0, 0.0, 0.0], lambda q, t: 1.0)
     two = c.pfaffian(robot, lambda q, t: [2.0, 0.0, 0.0], lambda q, t: 1.0)
-    fast = without_steps(robot, (one, two))
+    fast = kd.compile(robot, (one, two), cache=False)
     for solve in (fast.acceleration, fast.forward_dynamics):
         with pytest.raises(InconsistentConstraintsError, match='speed'):
             solve(zero, np.array([1.0, 0.0, 0.0]), zero)
     push = c.pfaffian(robot, lambda q, t: [1.0, 0.0, 0.0], lambda q, t: t)
-    fast = without_steps(robot, (push, c.lock(robot, 'base')))
+    fast = kd.compile(robot, (push, c.lock(robot, 'base')), cache=False)
     with pytest.raises(InconsistentConstraintsError):
         fast.acceleration(zero, zero, zero, 0.5)
     assert fast.fallback_count == 1  # the reference was asked, although it has no answer
@@ -168,7 +167,7 @@ def test_violations_of_positions_and_speeds(rng):
     robot = planar_body(1.0, 1.0, 0.0)
     ramp = kd.constraints.holonomic(robot, lambda q, t: q[1] - 0.3 * t - 0.1)
     blade = kd.constraints.no_side_slip(robot)
-    fast = without_steps(robot, (ramp, blade))
+    fast = kd.compile(robot, (ramp, blade), cache=False)
     q, v, tau = rng.uniform(-1.0, 1.0, (3, 3))
     motion = agree(robot, (ramp, blade), fast, q, v, tau, 0.7)
     assert_allclose(motion.position_violation, [q[1] - 0.31, 0.0], atol=1e-15)
@@ -181,7 +180,7 @@ def test_repeated_and_scaled_rows(pair, rng):
     case, _ = pair('sled')
     (blade,) = case.constraints
     both = (Scaled(blade, -40.0), blade, Scaled(blade, 1e-4))
-    fast = without_steps(case.robot, both)
+    fast = kd.compile(case.robot, both, cache=False)
     assert rows_kept(fast) == 1
     q, v, tau = case.state(rng)
     expected = kd.forward_dynamics(case.robot, q, v, tau, both)
@@ -192,7 +191,7 @@ def test_repeated_and_scaled_rows(pair, rng):
 def test_rows_that_are_always_zero(pair, rng):
     robot = pair('planar_2r')[0].robot
     empty = kd.constraints.pfaffian(robot, lambda q, t: np.zeros(2), label='empty')
-    fast = compiled_with(['rk4'], robot, (empty,))
+    fast = kd.compile(robot, (empty,), cache=False)
     assert rows_kept(fast) == 0
     q, v, tau = random_state(robot, rng)
     agree(robot, (empty,), fast, q, v, tau)
@@ -202,7 +201,7 @@ def test_rows_that_are_always_zero(pair, rng):
 def test_every_speed_is_held(pair, rng):
     robot = pair('planar_2r')[0].robot
     hold = tuple(kd.constraints.lock(robot, name) for name in robot.joint_names)
-    fast = without_steps(robot, hold)
+    fast = kd.compile(robot, hold, cache=False)
     q, _, tau = random_state(robot, rng)
     expected = agree(robot, hold, fast, q, np.zeros(2), tau)
     assert_allclose(fast.acceleration(q, np.zeros(2), tau), 0.0, atol=1e-14)
@@ -286,6 +285,6 @@ class UnevenTrack:
 
 def test_a_constraint_of_a_users_class(pair, rng):
     robot = pair('planar_2r')[0].robot
-    fast = without_steps(robot, (UnevenTrack(),))
+    fast = kd.compile(robot, (UnevenTrack(),), cache=False)
     for _ in range(3):
         agree(robot, (UnevenTrack(),), fast, *random_state(robot, rng))

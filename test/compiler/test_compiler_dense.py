@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kernel_cases import without_steps
 from numpy.testing import assert_allclose
 from support.machines import differential_drive
 
@@ -64,7 +63,7 @@ def test_what_contradicts_goes_to_the_reference_which_says_so():
     robot = kd.serial_chain(2)
     one = kd.constraints.pfaffian(robot, lambda q, t: [1.0, 0.0], lambda q, t: t, label='one')
     other = kd.constraints.pfaffian(robot, lambda q, t: [1.0, 0.0], lambda q, t: -t, label='other')
-    fast = without_steps(robot, (one, other))
+    fast = kd.compile(robot, (one, other), cache=False)
     with pytest.raises(InconsistentConstraintsError):
         fast.acceleration(np.zeros(2), np.zeros(2), np.zeros(2), 1.0)
     assert fast.fallback_count == 1
@@ -113,7 +112,7 @@ def test_mass_matrix_of_loops_with_a_follower(monkeypatch, rng):
     bodies[4] = replace(bodies[4], mimic=kd.Mimic('joint_2', -1.5, 0.3))
     robot = kd.Robot('follows', bodies)
     with pytest.warns(PerformanceWarning):
-        fast = without_steps(robot)
+        fast = kd.compile(robot, cache=False)
     q, v, tau = rng.uniform(-1, 1, (3, robot.nv))
     expected = gauss_mass_matrix(robot, q.tolist())
     assert_allclose(fast.mass_matrix(q), expected, rtol=0, atol=1e-13)

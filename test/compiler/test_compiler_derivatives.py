@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, DEAD_CENTRE, error, without_steps
+from kernel_cases import CASES, DEAD_CENTRE, error
 from support.calculus import along, derivative, tangent_gradient
 
 import kane_dynamics as kd
@@ -20,7 +20,7 @@ DIFFERENCES = 1e-8
 def compiled(name):
     """Return a case and its compiled robot with derivatives."""
     case = CASES[name]()
-    return case, without_steps(case.robot, case.constraints, derivatives=True)
+    return case, kd.compile(case.robot, case.constraints, derivatives=True, cache=False)
 
 
 def away_from_rest(case, rng):
@@ -77,7 +77,7 @@ def test_time_dependent_constraint(rng):
     law = kd.constraints.pfaffian(
         case.robot, lambda q, t: [1.0 + t, np.sin(q[0])], lambda q, t: np.cos(2.0 * t) * q[1]
     )
-    fast = without_steps(case.robot, (law,), derivatives=True)
+    fast = kd.compile(case.robot, (law,), derivatives=True, cache=False)
     q, v, tau = away_from_rest(case, rng)
     got = fast.forward_dynamics_derivatives(q, v, tau, 0.4)
 
@@ -97,7 +97,7 @@ def test_pendulum_by_hand():
     joint = kd.Joint('hinge', kd.Revolute((0, 1, 0)), damping=0.3, armature=0.1)
     load = kd.Inertia(2.0, (0, 0, -0.5), np.diag([0.0, 0.05, 0.05]))
     robot = kd.Robot('pendulum', [kd.Body('rod', '', joint, inertia=load)])
-    fast = without_steps(robot, derivatives=True)
+    fast = kd.compile(robot, derivatives=True, cache=False)
     inertia, weight = 0.05 + 2.0 * 0.25 + 0.1, 2.0 * 9.81 * 0.5
     inverse = fast.inverse_dynamics_derivatives([0.7], [1.1], [0.2])
     assert inverse.dq[0, 0] == pytest.approx(weight * np.cos(0.7), rel=1e-14)

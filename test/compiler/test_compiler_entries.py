@@ -16,7 +16,6 @@ from kernel_cases import (
     FUNCTIONS,
     compiled_value,
     error,
-    without_steps,
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -379,7 +378,7 @@ def test_interpreters_without_the_fast_way_in(pair, arm, monkeypatch):
     monkeypatch.setattr(entry, 'entries_supported', lambda: False)
     _, inputs, _ = arm
     fast = arm[0]
-    plain = without_steps(fast.robot)
+    plain = kd.compile(fast.robot, cache=False)
     out = np.empty(4)
     assert type(plain.inverse_dynamics) is not type(fast.inverse_dynamics)
     assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))
@@ -406,7 +405,7 @@ def test_interpreters_without_a_function(arm, monkeypatch):
 
     api, fast, inputs = ctypes.pythonapi, arm[0], arm[1]
     monkeypatch.setattr(ctypes, 'pythonapi', Without())
-    plain = without_steps(fast.robot)
+    plain = kd.compile(fast.robot, cache=False)
     monkeypatch.undo()
     assert type(plain.inverse_dynamics) is not type(len)
     assert_array_equal(plain.inverse_dynamics(*inputs), fast.inverse_dynamics(*inputs))

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from support import cuda
+from support.compiling import compiled_kernel
 from support.machines import planar_2r
 
 import kane_dynamics as kd
 from kane_dynamics.compiler import build
-from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 
 BY_REFERENCE = 7.0
@@ -28,13 +26,7 @@ def doubtful(request):
     x = ca.SX.sym('x')
     spec = KernelSpec('doubtful', (1,), ((1,),), ca.Function('f', [x], [2.0 * x, ca.sqrt(x)]))
     single = spec if request.param == 'float32' else None
-    code = native.compile_object(module.kernel_ir(spec, single))
-    cached = CachedKernel(code, (1,), ((1,),), 2, single=single is not None)
-    asked = [BY_REFERENCE]
-    kernel = Kernel(
-        'doubtful', cached, ('x',), lambda x: asked, native.Linker(), in_single=single is not None
-    )
-    return kernel, request.param
+    return compiled_kernel(spec, ('x',), lambda x: [BY_REFERENCE], single), request.param
 
 
 def test_one_state(doubtful):

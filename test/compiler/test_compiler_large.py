@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import agree, error, without_steps
+from kernel_cases import agree, error
 from numpy.testing import assert_allclose
 from support.machines import X, Y, at, inertia, revolute
 
@@ -43,7 +43,7 @@ def test_size_counts_coupled_pairs():
 def test_coriolis_matrix_in_columns_beside_straight_line_code(monkeypatch):
     monkeypatch.setattr(recipe, 'MOST_SQUARED_DEPTHS', 10)
     robot = kd.serial_chain(3)
-    fast = without_steps(robot)
+    fast = kd.compile(robot, cache=False)
     assert 'motion' in fast.instructions and 'coriolis_matrix' not in fast.instructions
     q, v, _ = states(robot, 2)
     expected = [kd.coriolis_matrix(robot, *state) for state in zip(q, v, strict=True)]
@@ -83,7 +83,7 @@ def test_small_entries_of_the_mass_matrix_are_as_exact_as_large_ones(monkeypatch
     ]
     robot = kd.Robot('whip', bodies)
     q = np.random.default_rng(5).normal(size=6)
-    found, exact = without_steps(robot).mass_matrix(q), kd.mass_matrix(robot, q)
+    found, exact = kd.compile(robot, cache=False).mass_matrix(q), kd.mass_matrix(robot, q)
     scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
     assert scale.min() < 1e-7 * scale.max()
     assert np.abs((found - exact) / scale).max() < 1e-14  # some tens of roundings

@@ -6,17 +6,14 @@ from contextlib import contextmanager
 import casadi as ca
 import numpy as np
 import pytest
-from kernel_cases import without_steps
 from numpy.testing import assert_allclose
+from support.compiling import compiled_kernel
 from support.trees import BASES, random_state, random_tree
 
 import kane_dynamics as kd
 from kane_dynamics.compiler import recipe
-from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import body_groups
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.kernel_spec import levels_of
 from kane_dynamics.exceptions import InvalidInputError
 
@@ -50,7 +47,7 @@ def tree(request):
     rng = np.random.default_rng(1000 + BASES.index(base))
     robot = random_tree(rng, base, mimic=bool(followers))
     with as_if_large():
-        fast = without_steps(robot, frames=list(robot.frames))
+        fast = kd.compile(robot, frames=list(robot.frames), cache=False)
     states = [random_state(robot, rng) for _ in range(21)]  # whole vectors, and some left
     return robot, fast, dict(zip('qva', map(np.array, zip(*states, strict=True)), strict=True))
 
@@ -58,14 +55,13 @@ def tree(request):
 def kernel_of(robot, name):
     """Return one kernel of a robot as a loop, without the others."""
     spec = getattr(LoopTracer(robot, ()), name)()
-    code = native.compile_object(module.kernel_ir(spec))
-    cached = CachedKernel(code, spec.input_sizes, spec.output_shapes, spec.operations)
     gravity = np.array(robot.gravity)
 
     def refused(*_):
         raise NotImplementedError('asked the reference')
 
-    return Kernel(name, cached, ('q', 'v', 'a'), refused, native.Linker(), gravity).call
+    names = 'qva'[: len(spec.input_sizes)]
+    return compiled_kernel(spec, names, refused, parameters=gravity).call
 
 
 def reference(robot, name, *state):
@@ -246,7 +242,7 @@ def test_gravity_and_payloads_are_set_at_run_time():
     robot = random_tree(rng, 'fixed', kinds=('revolute', 'spherical'))
     carrier = robot.bodies[-1].name
     with as_if_large():
-        fast = without_steps(robot, payloads=[carrier])
+        fast = kd.compile(robot, payloads=[carrier], cache=False)
     fast.set_gravity((1.0, -2.0, 3.0))
     fast.set_payload(carrier, 2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.15]))
     q, v, a = random_state(robot, rng)

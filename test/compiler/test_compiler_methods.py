@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, DEAD_CENTRE, without_steps
+from kernel_cases import CASES, DEAD_CENTRE
 from numpy.testing import assert_allclose
 from support.trees import random_state
 
@@ -22,7 +22,7 @@ NAMES = ('drive', 'linkage', 'sled')
 @functools.cache
 def compiled(name):
     case = CASES[name]()
-    return case, without_steps(case.robot, case.constraints, methods=True)
+    return case, kd.compile(case.robot, case.constraints, methods=True, cache=False)
 
 
 @pytest.mark.parametrize('method', METHODS)
@@ -89,13 +89,13 @@ def test_large_robots_take_what_is_not_compiled_from_the_reference(method, rng):
 def test_what_a_large_robot_drops_of_the_methods_is_said(monkeypatch):
     monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
     with pytest.warns(PerformanceWarning, match=r"forward_dynamics\(method='gibbs_appell'\)"):
-        fast = without_steps(kd.serial_chain(5), methods=True)
+        fast = kd.compile(kd.serial_chain(5), methods=True, cache=False)
     assert "forward_dynamics(method='lagrange')" in fast.not_compiled
 
 
 @functools.cache
 def _large():
-    return without_steps(kd.serial_chain(26), methods=True)
+    return kd.compile(kd.serial_chain(26), methods=True, cache=False)
 
 
 @pytest.mark.thorough
@@ -108,7 +108,7 @@ def test_redundant_rows_depending_on_time(rng):
         return np.vstack([first, second, first - 2.0 * second])
 
     constraint = kd.constraints.pfaffian(robot, A, lambda q, t: np.array([t, q[1], t - 2 * q[1]]))
-    fast = without_steps(robot, [constraint], methods=True)
+    fast = kd.compile(robot, [constraint], methods=True, cache=False)
     q, v, _ = random_state(robot, rng)
     tau = rng.normal(size=robot.nv)
     motions = [fast.forward_dynamics(q, v, tau, 0.6, method=method) for method in METHODS]

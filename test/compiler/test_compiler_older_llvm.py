@@ -9,14 +9,13 @@ import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from support.compiling import compiled_kernel
 from support.machines import differential_drive, planar_2r
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.traced_scalar import symbols
-from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.traced_state import column, spec
-from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 
@@ -62,10 +61,8 @@ def test_loops_over_bodies(older, robot, rng):
         (made.potential_energy, kd.potential_energy, (q,)),
     ):
         loop = spec_of()
-        code = native.compile_object(module.kernel_ir(loop))
-        cached = CachedKernel(code, loop.input_sizes, loop.output_shapes, 0)
-        names, gravity = 'qva'[: len(inputs)], np.array(robot.gravity)
-        call = Kernel(loop.name, cached, names, np.nan, native.Linker(), gravity).call
+        gravity = np.array(robot.gravity)
+        call = compiled_kernel(loop, 'qva'[: len(inputs)], parameters=gravity).call
         expected = [reference(robot, *state) for state in zip(*inputs, strict=True)]
         # some hundred roundings
         np.testing.assert_allclose(call(*inputs), expected, rtol=0, atol=1e-12)
@@ -78,9 +75,7 @@ def test_functions_without_an_instruction(older, states):
     values = [getattr(ca, name)(x) for name in FUNCTIONS]
     values += [ca.atan2(x, y), ca.fmin(x, y), ca.fmax(x, y)]
     made = spec('made', [[x], [y]], [column(values)], [(len(values),)])
-    code = native.compile_object(module.kernel_ir(made))
-    cached = CachedKernel(code, made.input_sizes, made.output_shapes, 0)
-    call = Kernel('made', cached, 'xy', lambda *inputs: np.nan, native.Linker()).call
+    call = compiled_kernel(made, 'xy').call
     a, b = np.random.default_rng(3).uniform(-0.99, 0.99, size=(2, states, 1))
     numpys = ['tan', 'arcsin', 'arccos', 'arctan', 'sinh', 'cosh', 'tanh']
     expected = [getattr(np, name)(a[:, 0]) for name in numpys]

@@ -10,7 +10,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.module import kernel_ir
+from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.llvm.native import in_llvm
 
 CORTEX_A72 = native.Processor('aarch64-unknown-linux-gnu', 'cortex-a72', '')
@@ -44,9 +44,12 @@ def test_code_for_aarch64(name):
     in_llvm(llvm.initialize_all_asmprinters)
     robot = kd.serial_chain(3)
     graph = graph_of(name)(Tracer(robot, (), (robot.bodies[-1].name,)))
-    text = kernel_ir(graph, lanes=LANES)
-    code = in_llvm(native._compiled, text, CORTEX_A72)
-    machine, defined, undefined = symbols_of(code)
-    assert machine == EM_AARCH64
-    assert {name, f'{name}_batch', f'{name}_entry'} <= defined
-    assert undefined == set()  # every operation is an instruction: no call of a library
+    for text, names, calls in (
+        (kernel_ir(graph, lanes=LANES), {name, f'{name}_entry'}, set()),
+        (batch_ir(graph, lanes=LANES), {f'{name}_batch'}, {name}),
+    ):
+        code = in_llvm(native._compiled, text, CORTEX_A72)
+        machine, defined, undefined = symbols_of(code)
+        assert machine == EM_AARCH64
+        assert names <= defined
+        assert undefined == calls  # every operation is an instruction: no call of a library

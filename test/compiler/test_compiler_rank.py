@@ -3,10 +3,8 @@
 
 import numpy as np
 import pytest
-from kernel_cases import without_steps
 from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on, steering_of
-from support.compiling import steps_of
 from support.machines import planar_2r, planar_body
 
 import kane_dynamics as kd
@@ -23,8 +21,7 @@ AGREEMENT = 1e-10
 def test_both_engines_decide_alike_near_rank_changes():
     """The others, and 10^4 states: `python -m studies.rank_changes`."""
     mechanism = next(m for m in mechanisms() if m.robot.name == 'tilted_loop')
-    with steps_of():
-        found = gaps(mechanism, 40, seed=3, cache=False)
+    found = gaps(mechanism, 40, seed=3, cache=False)
     assert 0 < found.dropped < found.states
     assert found.compiled < AGREEMENT
     assert found.worst < 1e-8
@@ -48,7 +45,7 @@ def test_a_row_that_begins_to_bind_later_binds():
     robot = planar_2r()
     rows = (brake(robot, robot.joint_names[1], 5.0),)
     assert row_plan(kd.constraints.ConstraintSet(robot, rows)).order == (0,)
-    fast = without_steps(robot, rows)
+    fast = kd.compile(robot, rows, cache=False)
     q, v, tau = np.array([0.3, -0.4]), np.zeros(2), np.array([3.0, -2.0])
     free = kd.forward_dynamics(robot, q, v, tau).acceleration
     for t, braked in ((0.0, False), (2.0, False), (6.0, True), (60.0, True)):
@@ -69,7 +66,7 @@ def test_rows_that_contradict_from_some_time_on_raise_then():
     c = kd.constraints
     late = c.pfaffian(robot, lambda q, t: np.eye(3)[0], lambda q, t: ramp(t - 5.0) ** 2)
     rows = (late, c.lock(robot, 'base'))
-    fast = without_steps(robot, rows)
+    fast = kd.compile(robot, rows, cache=False)
     assert_allclose(fast.acceleration(zero, zero, np.ones(3), 4.0), 0.0)
     for solve in (
         lambda: fast.acceleration(zero, zero, np.ones(3), 6.0),
@@ -89,7 +86,7 @@ def test_what_repeats_others_in_the_samples_is_watched():
     smooth = c.pfaffian(robot, lambda q, t: [2.0, 2.0], label='smooth')
     plan = row_plan(kd.constraints.ConstraintSet(robot, (first, smooth)))
     assert (plan.order, plan.repeated) == ((0,), (1,))
-    fast = without_steps(robot, (first, bent))
+    fast = kd.compile(robot, (first, bent), cache=False)
     for q0, rank in ((0.5, 1), (2.5, 2)):
         q, v, tau = np.array([q0, 0.3]), np.zeros(2), np.array([1.0, -2.0])
         expected = kd.forward_dynamics(robot, q, v, tau, (first, bent))
@@ -111,7 +108,7 @@ def test_acceleration_and_motion_are_the_same():
     """Regression: of one compiled robot `motion` gave 15.5 rad/s^2 where the other gave 0."""
     mechanism = steered_wheels(3)
     robot, rng = mechanism.robot, np.random.default_rng(7)
-    fast = without_steps(robot, mechanism.constraints)
+    fast = kd.compile(robot, mechanism.constraints, cache=False)
     for turn in (0.0, 1e-9, 1e-6, 1e-4, 3e-2):
         q = mechanism.place(rng.uniform(-1, 1, robot.nq), turn, rng)
         tau, at_rest = rng.uniform(-5, 5, robot.nv), np.zeros(robot.nv)

@@ -6,12 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from support.compiling import compiled_kernel
 
-from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.module import kernel_ir
-from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and
 # near pi/4 the slope of the function in ulps, add less than half of one.
@@ -43,8 +40,7 @@ def wave():
     """Return a compiled function x -> (sin x, cos x)."""
     x = ca.SX.sym('x')
     function = ca.Function('wave', [x], [ca.vertcat(ca.sin(x), ca.cos(x)), ca.SX(1.0)])
-    code = compile_object(kernel_ir(KernelSpec('wave', (1,), ((2,),), function)))
-    return Kernel('wave', CachedKernel(code, (1,), ((2,),), 2), ('x',), None, Linker()).call
+    return compiled_kernel(KernelSpec('wave', (1,), ((2,),), function), ('x',)).call
 
 
 @pytest.fixture(scope='module')
@@ -55,8 +51,7 @@ def shifted():
     cosines = [ca.cos(3.0 * x - ahead) for ahead in AHEAD]
     function = ca.Function('shifted', [x], [ca.vertcat(*sines, *cosines), ca.SX(1.0)])
     shape = (2 * len(AHEAD),)
-    code = compile_object(kernel_ir(KernelSpec('shifted', (1,), (shape,), function)))
-    return Kernel('shifted', CachedKernel(code, (1,), (shape,), 2), ('x',), None, Linker()).call
+    return compiled_kernel(KernelSpec('shifted', (1,), (shape,), function), ('x',)).call
 
 
 def ulps(values, angles):
@@ -108,10 +103,8 @@ def test_large_states_go_to_the_reference(wave):
     """Regression: beyond 1e15 rad the compiled sine was noise."""
     x = ca.SX.sym('x')
     function = ca.Function('large', [x], [ca.sin(x), ca.SX(1.0)])
-    code = compile_object(kernel_ir(KernelSpec('large', (1,), ((),), function)))
-    kernel = Kernel(
-        'large', CachedKernel(code, (1,), ((),), 2), ('x',), lambda x: np.sin(x[0]), Linker()
-    )
+    spec = KernelSpec('large', (1,), ((),), function)
+    kernel = compiled_kernel(spec, ('x',), lambda x: np.sin(x[0]))
     angles = 10.0 ** np.arange(10, 301, 5)[:, None]
     expected = np.sin(angles[:, 0])
     np.testing.assert_allclose(kernel.call(angles), expected, rtol=0, atol=1e-15)

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, DEAD_CENTRE, FUNCTIONS
 from numpy.testing import assert_array_equal
+from support.compiling import compiled_kernel
 from support.machines import planar_2r, sled_with_arm
 from support.wheeled_robots import load
 
 import kane_dynamics as kd
 from kane_dynamics.compiler import batches
-from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm import module, native
+from kane_dynamics.compiler.llvm import native
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_SINGLE_INPUT, KernelSpec
 from kane_dynamics.exceptions import InvalidInputError
 
@@ -252,9 +251,7 @@ def single(name, value):
     function = ca.Function(name, [x], [value(x), ca.SX(1.0)])
     shape = (function.numel_out(0),)
     spec = KernelSpec(name, (1,), (shape,), function)
-    code = native.compile_object(module.kernel_ir(spec, spec))
-    cached = CachedKernel(code, (1,), (shape,), 2, single=True)
-    return Kernel(name, cached, ('x',), None, native.Linker(), in_single=True).call
+    return compiled_kernel(spec, ('x',), single=spec).call
 
 
 @pytest.mark.parametrize('size', [1.0, 30.0, 999.0, 9999.0])

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, FUNCTIONS, without_steps
+from kernel_cases import CASES, FUNCTIONS
 from numpy.testing import assert_array_equal
 
 import kane_dynamics as kd
@@ -21,7 +21,7 @@ def large():
     case = CASES['planar_tree']()
     with pytest.MonkeyPatch.context() as patch:  # for this one alone: others compile later
         patch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
-        return case, without_steps(case.robot, case.constraints)
+        return case, kd.compile(case.robot, case.constraints, cache=False)
 
 
 @pytest.fixture(params=['sled', 'planar_tree', 'floating_tree', 'linkage', 'large'])

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, DEAD_CENTRE, error, without_steps
+from kernel_cases import CASES, DEAD_CENTRE, error
 from support.calculus import along, derivative
 from support.trees import random_state, tree_and_state
 
@@ -20,7 +20,7 @@ def with_derivatives(monkeypatch, robot, rows=()):
     """Return a robot compiled as if it were large."""
     with monkeypatch.context() as patch:
         patch.setattr(recipe, 'MOST_COUPLED_PAIRS', 0)
-        fast = without_steps(robot, rows, derivatives=True)
+        fast = kd.compile(robot, rows, derivatives=True, cache=False)
     assert 'balance_derivatives' not in fast.instructions
     return fast
 
@@ -54,7 +54,7 @@ def test_a_chain_of_30_was_refused(rng):
     from studies.peers.pinocchio_twin import PinocchioTwin
 
     robot = kd.serial_chain(30)
-    fast = without_steps(robot, derivatives=True)
+    fast = kd.compile(robot, derivatives=True, cache=False)
     q, v, a = random_state(robot, rng)
     twin, friction = PinocchioTwin(robot), np.diag(robot.damping)
     model, state = twin.model, (twin.coordinates(q), v)
@@ -82,7 +82,7 @@ def test_a_chain_of_30_was_refused(rng):
 )
 def test_trees_with_followers_against_the_graph_of_all_bodies(base, kinds, monkeypatch):
     robot, q, v, a = tree_and_state(3, base, kinds=kinds)
-    small = without_steps(robot, derivatives=True)
+    small = kd.compile(robot, derivatives=True, cache=False)
     large = with_derivatives(monkeypatch, robot)
     for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
         agree(getattr(large, name)(q, v, a), getattr(small, name)(q, v, a))
@@ -94,7 +94,7 @@ def test_trees_with_followers_against_the_graph_of_all_bodies(base, kinds, monke
 def test_constraints_against_the_graph_of_all_bodies(name, monkeypatch, rng):
     case = CASES[name]()
     q, v, tau = case.state(rng)
-    small = without_steps(case.robot, case.constraints, derivatives=True)
+    small = kd.compile(case.robot, case.constraints, derivatives=True, cache=False)
     large = with_derivatives(monkeypatch, case.robot, case.constraints)
     for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
         agree(getattr(large, name)(q, v, tau), getattr(small, name)(q, v, tau))
@@ -110,7 +110,7 @@ def test_rows_that_repeat_others_and_depend_on_time(monkeypatch, rng):
     large = with_derivatives(monkeypatch, robot, rows)
     q, v, tau = random_state(robot, rng)
     got = large.forward_dynamics_derivatives(q, v, tau, 0.4)
-    small = without_steps(robot, rows, derivatives=True)
+    small = kd.compile(robot, rows, derivatives=True, cache=False)
     agree(got, small.forward_dynamics_derivatives(q, v, tau, 0.4))
 
 
@@ -131,7 +131,7 @@ def test_two_arms_with_hands_on_wheels(rng):
 
     case = of_speeds(94)
     with pytest.warns(PerformanceWarning):
-        fast = without_steps(case.robot, case.constraints, derivatives=True)
+        fast = kd.compile(case.robot, case.constraints, derivatives=True, cache=False)
     v = rng.uniform(0.2, 1.0, 94) * rng.choice([-1.0, 1.0], 94)
     against_differences(fast, case.q, v, case.tau, rng)
     assert fast.fallback_count == 0

@@ -5,6 +5,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from kernel_cases import CASES, error
+from support.compiling import compiled_kernel
 from support.constraint_cases import CASES as CONSTRAINTS
 from support.constraint_cases import rows_at
 from support.machines import planar_2r
@@ -13,15 +14,12 @@ from support.trees import BASES, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
 from kane_dynamics.algebra.traced_scalar import symbols
-from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
 from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, Tracer, function_graph
 from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec
-from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.llvm.module import kernel_ir
-from kane_dynamics.compiler.llvm.native import Linker, compile_object
+from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.steps.step_program import Recorder, record_step
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import UnsupportedOperationError
@@ -146,11 +144,7 @@ def test_zeros_of_a_matrix_stay_structural():
 
 def compiled(outputs, inputs, shapes):
     """Return the compiled function of some expressions."""
-    made = spec('made', inputs, outputs, shapes)
-    code = compile_object(kernel_ir(made))
-    return Kernel(
-        'made', CachedKernel(code, made.input_sizes, made.output_shapes, 0), 'ab', None, Linker()
-    )
+    return compiled_kernel(spec('made', inputs, outputs, shapes), 'ab')
 
 
 X, Y = symbols('x', 2)
@@ -214,8 +208,8 @@ def test_every_operation_in_scalars_and_in_lanes(name):
 def test_no_flag_assumes_away_nan_or_infinity():
     # the contract of the design: reordered and contracted maybe, NaN in is NaN out always
     case = CASES['sled']()
-    text = kernel_ir(Tracer(case.robot, case.constraints, ()).forward_dynamics())
-    words = set(text.split())
+    spec = Tracer(case.robot, case.constraints, ()).forward_dynamics()
+    words = set((kernel_ir(spec) + batch_ir(spec)).split())
     assert 'contract' in words
     assert words.isdisjoint({'nnan', 'ninf', 'fast'})
 

@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.compiling import compiled_with
 from support.limited_efforts import OverActuated
 from support.trees import BASES, tree_and_state
 from support.wheeled_robots import ROBOTS, wheeled_robot
@@ -53,7 +52,7 @@ def same(engines, *state, forces=SAME, **options):
 
 
 def both_engines(robot, constraints):
-    return kd.dynamics(robot, constraints), compiled_with((), robot, constraints)
+    return kd.dynamics(robot, constraints), kd.compile(robot, constraints, cache=False)
 
 
 @pytest.mark.parametrize('seed', SOME)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.calculus import along, derivative
-from support.compiling import compiled_with
 from support.constraint_cases import Case, rheonomic_rows, rows_at
 from support.machines import X, Y, Z, differential_drive, inertia, planar_2r, prismatic
 from support.trees import tree_and_state
@@ -168,7 +167,7 @@ def compiled():
         nonlinear(robot, curved),
         acceleration_form(robot, lambda q, v, t: np.cos(v + t), lambda q, v, t: q[1] * v[2]),
     )
-    return robot, rows, compiled_with((), robot, rows)
+    return robot, rows, kd.compile(robot, rows, cache=False)
 
 
 def test_compiled_is_the_reference(compiled):
@@ -193,7 +192,7 @@ def test_compiled_is_the_reference(compiled):
 def test_compiled_steps_are_those_of_the_reference():
     robot = particle()
     rows = (nonlinear(robot, constant_speed(1.5)),)
-    fast = compiled_with(['rk4'], robot, rows)
+    fast = kd.compile(robot, rows, cache=False)
     v = np.array([1.5, 0.0, 0.0])
     slow = kd.simulate(robot, np.zeros(3), v, 0.1, constraints=rows, step=0.01)
     quick = fast.simulate(np.zeros(3), v, 0.1, step=0.01)
@@ -261,7 +260,7 @@ def test_derivatives_of_the_compiled_motion_know_that_rows_depend_on_speeds():
     ]
     robot = kd.Robot('slides', slides, gravity=(0.0, -9.81, 0.0))
     rows = [kd.constraints.nonlinear(robot, lambda q, v, t: v @ v - 4.0)]
-    fast = compiled_with((), robot, rows, derivatives=True)
+    fast = kd.compile(robot, rows, derivatives=True, cache=False)
     q, v, tau = np.array([0.1, 0.2]), np.array([1.2, 1.6]), np.array([0.5, -0.3])
     found = fast.forward_dynamics_derivatives(q, v, tau)
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
-from support.compiling import compiled_with
 from support.trees import random_state
 from support.wheeled_robots import wheeled_robot
 
@@ -319,7 +318,7 @@ def test_what_is_wrong_is_an_error():
 @cache
 def compiled_case():
     robot, constraints, *rest = case(on_wheels, 2)
-    return compiled_with((), robot, constraints), robot, constraints, *rest
+    return kd.compile(robot, constraints, cache=False), robot, constraints, *rest
 
 
 @pytest.mark.parametrize(

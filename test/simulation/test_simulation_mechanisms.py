@@ -6,7 +6,6 @@ import functools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.compiling import compiled_with
 from support.mechanisms import MECHANISMS
 
 import kane_dynamics as kd
@@ -22,7 +21,7 @@ BOUNDS = {'rk4': 1e-6, 'midpoint': 1e-3}
 def compiled(name):
     """Return the compiled robot of a mechanism."""
     robot, rows, _, _ = MECHANISMS[name]()
-    return compiled_with(BOUNDS, robot, rows, derivatives=name == 'bennett')
+    return kd.compile(robot, rows, derivatives=name == 'bennett', cache=False)
 
 
 # Bricard's loop takes longest to compile; `make laws` simulates a minute of each

@@ -23,12 +23,6 @@ import guarded_memory
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.build import shape_of
-from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm.module import kernel_ir
-from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 STATES = 20_000  # some milliseconds of work; the last part is not a whole number of vectors
 JOINTS = 6
@@ -71,12 +65,7 @@ class Alarms:
 
 def make_kernel():
     """Return the compiled inverse dynamics of a chain."""
-    robot = kd.serial_chain(JOINTS)
-    spec = function_graph('inverse_dynamics')(Tracer(robot, (), ()))
-    shape = shape_of(spec)
-    code = compile_object(kernel_ir(spec))
-    cached = CachedKernel(code, shape.input_sizes, shape.output_shapes, shape.instructions)
-    return Kernel('inverse_dynamics', cached, ['q', 'v', 'a'], lambda *arrays: np.nan, Linker())
+    return kd.compile(kd.serial_chain(JOINTS), cache=False)._kernels['inverse_dynamics']
 
 
 def require(condition, message):

@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled robots with the time steps that a test takes: all of them are half of the work."""
+"""One kernel alone, as machine code."""
 
-from contextlib import contextmanager
+from dataclasses import replace
 
-import pytest
+import numpy as np
 
-import kane_dynamics as kd
-from kane_dynamics.compiler import build
-
-
-@contextmanager
-def steps_of(*integrators):
-    """Compile time steps of some integrators alone, or of none; `cache=False` is needed."""
-    chosen = {name: build.INTEGRATORS[name] for name in integrators}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, 'INTEGRATORS', chosen)
-        yield
+from kane_dynamics.compiler.build import shape_of
+from kane_dynamics.compiler.kernel import NO_PARAMETERS, Kernel
+from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
+from kane_dynamics.compiler.llvm.native import Linker, compile_object
 
 
-def compiled_with(integrators, robot, constraints=(), **options):
-    """Return a robot compiled with the time steps of some integrators alone."""
-    with steps_of(*integrators):
-        return kd.compile(robot, constraints, cache=False, **options)
+def not_a_number(*_):
+    """Stand for a reference that has no answer."""
+    return np.nan
+
+
+def compiled_kernel(spec, names, reference=not_a_number, single=None, parameters=NO_PARAMETERS):
+    """Return a kernel, with batches in single precision where there is a spec of them."""
+
+    def batches():
+        code = compile_object(batch_ir(spec, single))
+        return replace(shape_of(spec), code=code, single=single is not None)
+
+    cached = replace(shape_of(spec), code=compile_object(kernel_ir(spec)))
+    return Kernel(
+        spec.name,
+        cached,
+        names,
+        reference,
+        Linker(),
+        parameters,
+        batches=batches,
+        in_single=single is not None,
+    )

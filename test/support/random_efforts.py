@@ -4,13 +4,12 @@
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.build import build_one
+from kane_dynamics.compiler.build import straight_line
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm.native import Linker
 from kane_dynamics.compiler.recipe import INPUTS, Recipe
 from kane_dynamics.robot.sample_robots import random_tree
+from support.compiling import compiled_kernel
 from support.trees import random_state
 
 
@@ -44,10 +43,10 @@ def difference_of_engines(seed):
     recipe = Recipe(robot, reference.constraints, row_plan(reference.constraints), (), (), False)
     worst, asked, weights = 0.0, 0, np.linspace(1.0, 2.0, robot.nv)
     for actuated in (robot.velocity_names[2:], robot.velocity_names):
-        code = build_one(recipe, constrained_effort, (actuated, None))
+        spec = straight_line(constrained_effort, recipe.tracer(), actuated, None)
         names = INPUTS['constrained_effort']
         gravity = np.array(robot.gravity)
-        kernel = Kernel('constrained_effort', code, names, refuse, Linker(), gravity)
+        kernel = compiled_kernel(spec, names, refuse, parameters=gravity)
         try:
             found = kernel.call(q, v, a, weights, np.ones(4), np.zeros(1))
         except AskedTheReferenceError:

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.compiling import compiled_with
 from support.machines import Y, at, inertia, revolute
 from support.standing_robots import PAIR, RADIUS, standing
 
@@ -37,7 +36,7 @@ def arm(**joint):
 @cache
 def compiled_arm(**joint):
     """Return the machine code of an arm, made once."""
-    return compiled_with((), arm(**joint))
+    return kd.compile(arm(**joint), cache=False)
 
 
 @pytest.fixture(scope='module', params=[{}, {'damping': 0.4, 'friction': 0.3}], ids=['', 'rubs'])
@@ -62,7 +61,9 @@ def mobile():
     robot = kd.Robot('drive', (*wheels, body))
     corners = [(-0.3, 0.15, 0.0), (-0.3, -0.15, 0.0), (0.3, 0.0, 0.0)]
     base = kd.bases.differential(robot, ['L'], ['R'], radius=RADIUS, supports=corners)
-    return compiled_with((), robot, base.constraints), kd.base_ground_contacts(base, friction=0.6)
+    return kd.compile(robot, base.constraints, cache=False), kd.base_ground_contacts(
+        base, friction=0.6
+    )
 
 
 def drawn(rng, columns):

@@ -132,7 +132,7 @@ def steps_code(
         )
 
     def make() -> CachedKernel:
-        programs = step_programs(tracer, recipe.law, [(integrator, projection)])
+        programs = step_programs(tracer, recipe.law, integrator, projection)
         called = callees(tracer, programs)
         (program,) = programs.values()
         code = compiler.compile(rollout_ir(program, called, ELEMENTS[precision]))

@@ -242,6 +242,13 @@ class RoutineSpec(Signature):
 Spec = KernelSpec | LoopSpec | RoutineSpec
 
 
+def straight_part(spec: Spec) -> KernelSpec | None:
+    """Return the straight-line code of a kernel, if it has any."""
+    if isinstance(spec, RoutineSpec):
+        return spec.quick
+    return spec if isinstance(spec, KernelSpec) else None
+
+
 def routine_parts(
     functions: Sequence[Callable[..., Any]],
     constants: Constants,

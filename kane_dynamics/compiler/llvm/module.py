@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One LLVM module for one kernel: single states, batches, and an entry for Python.
+LLVM modules of one kernel: single states with an entry for Python, and batches.
 
 Exported functions, with a pointer for each input, one for the parameters, one for each output:
 
@@ -17,6 +17,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import casadi as ca
 
@@ -29,6 +30,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
     LoopSpec,
     RoutineSpec,
     Spec,
+    straight_part,
 )
 from kane_dynamics.compiler.llvm.loop_code import loop_text
 from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
@@ -42,21 +44,30 @@ _FOUR = '<4 x double>'
 FunctionText = tuple[str, set[str]]
 
 
-def kernel_ir(spec: Spec, single: KernelSpec | None = None, lanes: int | None = None) -> str:
+def kernel_ir(spec: Spec, lanes: int | None = None) -> str:
     """Return the LLVM IR of a kernel, for this processor where no lanes are given."""
     lanes = lanes or vector_lanes()
-    widths = {1, lanes, bodies_at_once(lanes)}
-    parts = list(single_parts([spec], lanes).values())
+    clock = isinstance(spec, KernelSpec) and spec.clock
+    return joined([*_one_state(spec, lanes), (entry_text(spec, clock=clock), set())])
+
+
+def batch_ir(spec: Spec, single: KernelSpec | None = None, lanes: int | None = None) -> str:
+    """Return the LLVM IR of the batches of a kernel, which call its function of one state."""
+    lanes = lanes or vector_lanes()
+    parts = [_batch(spec, lanes), sincos_definition(lanes)]
     if isinstance(spec, LoopSpec):
         parts.append(loop_text(spec, lanes, lanes))
-    elif (quick := _in_lanes(spec)) is not None:
+    elif (quick := straight_part(spec)) is not None:
         parts.append(kernel_text(quick, lanes))
-    parts += [sincos_definition(width) for width in sorted(widths)]
     if single is not None:
-        parts += single_text(single, 2 * lanes)
-    clock = isinstance(spec, KernelSpec) and spec.clock
-    parts += [_batch(spec, lanes), (entry_text(spec, clock=clock), set())]
+        parts += single_text(replace(single, name=spec.name), 2 * lanes)
     return joined(parts)
+
+
+def _one_state(spec: Spec, lanes: int) -> list[FunctionText]:
+    """Return the functions of one state."""
+    parts = list(single_parts([spec], lanes).values())
+    return parts + [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
 
 
 def joined(parts: Iterable[FunctionText]) -> str:
@@ -64,13 +75,6 @@ def joined(parts: Iterable[FunctionText]) -> str:
     parts = list(parts)
     declarations = set[str]().union(*(declared for _, declared in parts))
     return '\n'.join([*sorted(declarations), *(text for text, _ in parts)])
-
-
-def _in_lanes(spec: Spec) -> KernelSpec | None:
-    """Return the straight-line code of a kernel, if it has any."""
-    if isinstance(spec, RoutineSpec):
-        return spec.quick
-    return spec if isinstance(spec, KernelSpec) else None
 
 
 def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
@@ -94,11 +98,10 @@ def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
 
 def core_text(spec: Spec, lanes: int) -> str:
     """Return LLVM IR of the function of one state alone, hidden in its library."""
-    parts = list(single_parts([spec], lanes).values())
-    parts += [sincos_definition(width) for width in sorted({1, bodies_at_once(lanes)})]
     head = f'double @{spec.name}('
     return joined(
-        (text.replace(f'define {head}', f'define hidden {head}'), more) for text, more in parts
+        (text.replace(f'define {head}', f'define hidden {head}'), more)
+        for text, more in _one_state(spec, lanes)
     )
 
 
@@ -226,7 +229,7 @@ def single_text(spec: KernelSpec, lanes: int) -> list[FunctionText]:
 
 def _batch(spec: Spec, lanes: int) -> FunctionText:
     """Return the loops over states: whole vectors first, then what is left one by one."""
-    quick, again = _in_lanes(spec), ''
+    quick, again = straight_part(spec), ''
     names = {'one': f'@{spec.name}'}
     if not isinstance(spec, RoutineSpec) or quick:
         names['several'] = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
@@ -257,7 +260,7 @@ def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: 
 """
     constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT}
     element = 'double' if name == 'batch' else 'float'
-    made = Routine(text, constants, names, element=element)
+    made = Routine(text, constants, names, names.keys() & {'one'}, element=element)
     return made.text(f'@{spec.name}_{name}', linkage=''), made.declarations
 
 

@@ -12,7 +12,7 @@ kernels in vector lanes, ``x[k:] = f(...)`` stores the whole result; ``-> Lanes`
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -59,7 +59,7 @@ class Routine:
         source: Callable[..., Any] | str,
         constants: Constants,
         names: Mapping[str, str],
-        external: Mapping[str, str] | None = None,
+        external: Collection[str] = (),
         prefix: str = PREFIX,
         element: str = 'double',
     ) -> None:
@@ -72,7 +72,7 @@ class Routine:
         self._slots: dict[str, str] = {}
         self._arrays: list[int] = []
         self._labels = 0
-        self._outside, self._prefix, self._element = external or {}, prefix, element
+        self._outside, self._prefix, self._element = external, prefix, element
         self._result = self._type(tree.returns)
 
     def _type(self, annotation: ast.expr | None) -> str:
