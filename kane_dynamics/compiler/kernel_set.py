@@ -2,7 +2,6 @@
 """The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -272,6 +271,8 @@ class CompiledRows:
             robot = self._constraints.robot
             state = checked_coordinates(robot, q), checked_speeds(robot, v)
             self._known = self._constraints.rows(*state, time)
-        both = zip(self._known.positions, phi.tolist(), strict=True)
+        known = self._known
+        both = zip(known.positions, phi.tolist(), strict=True)
         positions = tuple(None if there is None else x for there, x in both)
-        return replace(self._known, matrix=A, velocity=b0, acceleration=b, positions=positions)
+        constant = known.labels, known.integrated, known.kinds, known.owners
+        return ConstraintRows(A, b0, b, positions, *constant)
