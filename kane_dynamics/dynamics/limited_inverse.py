@@ -100,9 +100,7 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
                     raise
             return None
 
-        def at(
-            q: ArrayLike, v: ArrayLike, a: ArrayLike, t: Floats, numbers: Floats | None
-        ) -> LimitedEffort:
+        def at(q: Any, v: Any, a: Any, t: Any, numbers: Floats | None) -> LimitedEffort:
             unlimited = None
             if numbers is not None:
                 forces, a = numbers[: -2 * nv - 3], numbers[-nv - 3 : -3]
@@ -124,8 +122,8 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
             return at(q, v, a, clock, first)
         one = one and first is None  # and nothing gives its accelerations
 
-        def checked(*state: Floats) -> LimitedEffort:
-            return at(*state, None if one else without_limits(*state))
+        def checked(q: Floats, v: Floats, a: Floats, t: Floats) -> LimitedEffort:
+            return at(q, v, a, t, None if one else without_limits(q, v, a, t))
 
         nothing, of_rows = np.full(nv, np.nan), np.full(len(labels), np.nan)
         numbers = nothing, of_rows, nothing, nothing, (), np.full(len(within.friction), np.nan)
