@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.pose import Pose, rotation_vector
-from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
@@ -27,13 +26,6 @@ class FrameTask:
     jacobian: Floats
     drift: Floats
     velocity: Floats
-
-    def error(self, target: Pose) -> Floats:
-        """Return the rotation vector and the way to a wanted pose, shape (6,) [rad, m]."""
-        turned = target.rotation * self.pose.rotation.conjugate()
-        angle = vec3(rotation_vector(turned))
-        way = target.position() - self.pose.position()
-        return np.r_[self.axes @ angle, self.axes @ way]
 
 
 def frame_place(dynamics: Dynamics, frame: str, q: Floats) -> Pose:

@@ -9,10 +9,10 @@ import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
+from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.compiler.build import FORWARD, Build, build_one
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
-from kane_dynamics.compiler.graphs.inverse_dynamics import frame_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
@@ -39,8 +39,11 @@ _SOLVES: dict[str, Callable[..., KernelSpec]] = {
     'consistent_acceleration': balance_graphs.consistent_acceleration,
     'constrained_effort': balance_graphs.constrained_effort,
     'reference_effort': balance_graphs.reference_effort,
-    'frame_effort': frame_effort,
+    'frame_effort': balance_graphs.frame_effort,
+    'wrench_effort': balance_graphs.wrench_effort,
 }
+TaskLaw = TaskSpaceLaw | WrenchLaw
+_LAWS: dict[str, Callable[..., Any]] = {'frame_effort': TaskSpaceLaw, 'wrench_effort': WrenchLaw}
 Method = Callable[..., Floats]
 Key = tuple[str, tuple[Any, ...]]
 
@@ -52,7 +55,7 @@ def graph_of(name: str) -> Callable[..., KernelSpec]:
 
 def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[Any, ...]:
     """Return the choices of a function as what its graph takes."""
-    if name == 'frame_effort':
+    if name in _LAWS:
         return tuple(checked_law(engine.robot, *choices))
     several = []
     for what, names in zip(('actuated', 'known')[-len(choices) :], choices, strict=True):
@@ -156,6 +159,10 @@ class KernelSet:
             self._kernels[key] = self._loaded(*key[:1], cached, key[1])
         return self._kernels.get(key)
 
+    def prepare(self, law: TaskLaw) -> None:
+        """Make the kernel of a law where it is new."""
+        self.find(next(row for row, kind in _LAWS.items() if type(law) is kind), (law,))
+
     def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
         """Return J' w of wrenches on links, None where a robot is too large for its kernel."""
         if too_large(self.reference.robot):
@@ -210,7 +217,7 @@ class KernelSet:
         name = DIRECT.get(name, name)
         if name not in FUNCTIONS:
             return self._no_reference
-        choices = (TaskSpaceLaw(*key),) if name == 'frame_effort' else key
+        choices = (_LAWS[name](*key),) if name in _LAWS else key
         return partial(self.reference.at_state, name, choices)
 
     def _no_reference(self, q: Floats, *_: Floats) -> Floats:

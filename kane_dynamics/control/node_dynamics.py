@@ -8,6 +8,7 @@ import numpy as np
 import kane_dynamics as kd
 from kane_dynamics.algorithms.projection import project_reference
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
+from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats, Indices
@@ -24,8 +25,10 @@ class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
 class Dynamics:
     """The engine of one model: reference algorithms, until there are compiled ones."""
 
-    def __init__(self, model: RobotModel, aims: bool = False, frame: str = '') -> None:
-        self.model, self.aims, self.frame = model, aims, frame
+    def __init__(
+        self, model: RobotModel, aims: bool = False, frame: str = '', axes: str = ''
+    ) -> None:
+        self.model, self.aims, self.frame, self.axes = model, aims, frame, axes
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
@@ -81,7 +84,9 @@ class Dynamics:
         )
         named = model.actuated, known_speeds(model, ())
         fast.prepare_efforts(*named)
-        if self.frame:
+        if self.axes:  # of a frame that pushes
+            fast.prepare_frame(WrenchLaw(self.frame, tuple(model.motors), self.axes == 'frame'))
+        elif self.frame:
             fast.prepare_frame(frame_law(model, self.frame, self.aims))
         elif self.aims:
             fast.prepare_efforts(*named, reference=True)

@@ -94,8 +94,8 @@ class Compilation(
         d, names = self.dynamics, ModelParameters.__dataclass_fields__
         values = {k: v for k, v in asdict(self._parameters).items() if k in names}
         values = {'payloads': (), **values}  # not every node takes them
-        request = {'parameters': values, 'text': d.model.text, 'aims': d.aims, 'frame': d.frame}
-        return json.dumps(request).encode()
+        law = {'aims': d.aims, 'frame': d.frame, 'axes': d.axes}
+        return json.dumps({'parameters': values, 'text': d.model.text, 'law': law}).encode()
 
 
 @contextlib.contextmanager
@@ -119,7 +119,7 @@ def main() -> int:
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
         model = build_model(ModelParameters(**values), request['text'])
-        dynamics = Dynamics(model, request['aims'], request['frame'])
+        dynamics = Dynamics(model, **request['law'])
         with _turn():
             dynamics.compile(_report)
     except (KaneDynamicsError, OSError) as error:

@@ -181,6 +181,10 @@ class WrenchControlNode(EffortNode):
 
     # model and parameters
 
+    def compile_options(self) -> dict[str, Any]:
+        """Return which frame the machine code is for, and in which axes."""
+        return {'frame': self.parameters.frame, 'axes': self.parameters.axes}
+
     def prepare(self, dynamics: Dynamics) -> tuple[WrenchController, Mapping[str, Input]]:
         """Make what depends on the robot: the law, its limits, the inputs of the targets."""
         controller = WrenchController(dynamics, self.parameters, self.new_guard)
