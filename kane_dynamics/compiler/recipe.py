@@ -169,7 +169,7 @@ def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
         return ()
     rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
     limited = 'constrained_inverse_dynamics', 'limited_inverse_dynamics'
-    others = *limited, 'frame_effort', 'switched'
+    others = *limited, 'frame_effort', 'wrench_effort', 'switched'
     names = ('forward_dynamics', *rows, 'inverse_dynamics(external_wrenches=)', *others)
     terms = [f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange')]
     return (*names, *terms) if methods else names
