@@ -87,10 +87,10 @@ def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
     """Return L^-1 B, or L'^-1 B."""
     if not B.size:
         return np.zeros(B.shape)
-    x, info = scipy.linalg.lapack.dtrtrs(L, B.reshape(len(B), -1), lower=1, trans=int(transposed))
+    x, info = scipy.linalg.lapack.dtrtrs(L, B, lower=1, trans=int(transposed))
     if info:
         raise np.linalg.LinAlgError(f'triangular matrix with a zero at {info} of its diagonal')
-    return np.asarray(x).reshape(B.shape)
+    return x if x.ndim == B.ndim else x[:, 0]
 
 
 def orthonormal(A: Matrix, *, complete: bool = False) -> tuple[Matrix, Matrix]:
@@ -105,6 +105,12 @@ def orthonormal(A: Matrix, *, complete: bool = False) -> tuple[Matrix, Matrix]:
         wide[:, :m] = factors
     Q, _, _ = scipy.linalg.lapack.dorgqr(wide, tau)
     return Q, factors[:m]
+
+
+def triangle(A: Matrix) -> Matrix:
+    """Return R of A = Q R, shape (m, m); what stands below its diagonal makes Q."""
+    m = A.shape[1]
+    return np.asarray(scipy.linalg.lapack.dgeqrf(A)[0][:m]) if m else np.zeros((0, 0))
 
 
 def solve_squared(L: Matrix, B: Matrix) -> Matrix:

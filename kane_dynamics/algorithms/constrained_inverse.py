@@ -162,7 +162,8 @@ def balance_force(
     robot: Robot, A: Floats, columns: Sequence[int], force: Floats, weights: Floats
 ) -> tuple[Floats, Floats, int, float]:
     """Return efforts and multipliers with S' tau + A' lambda = force, their rank and residual."""
-    driven = np.isin(np.arange(robot.nv), list(columns))
+    driven = np.zeros(robot.nv, dtype=bool)
+    driven[list(columns)] = True
     scaling = unit_scaling(np.linalg.norm(A, axis=1))
     unit = scaling[:, None] * A
     multipliers, rank = least_norm(unit[:, ~driven].T, force[~driven])

@@ -87,14 +87,16 @@ def nearest_above(
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = G * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
-    active = np.zeros(0, dtype=np.intp)
-    conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
-    if not conflict.size and (e[~held] > 0.0).any():
-        active, conflict = _pushing(G, np.where(held, -1.0, e / largest - _MET))
+    active = conflict = np.zeros(0, dtype=np.intp)
+    if (e[held] > 0.0).any():
+        conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
+    e[held] = -largest
+    if not conflict.size and (e > 0.0).any():
+        active, conflict = _pushing(G, e / largest - _MET)
     if conflict.size:
         nothing = np.full(len(free), np.nan)
         return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), active, conflict)
-    rows, sides = np.vstack([A, C[active]]), np.concatenate([c, d[active]])
+    rows, sides = np.concatenate([A, C[active]]), np.concatenate([c, d[active]])
     x, forces = nearest(factor, rows, free, sides)
     pushes = np.zeros(len(d))
     pushes[active] = np.maximum(forces[len(A) :], 0.0)
@@ -103,11 +105,14 @@ def nearest_above(
 
 def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     """Return the bounds that push at min |y|, G y >= e, or those that contradict each other."""
-    rows = np.vstack([G.T, e])
-    weights, residual = nonnegative_least_squares(rows, np.eye(len(rows))[-1])
+    rows, last = np.vstack([G.T, e]), np.zeros(G.shape[1] + 1)
+    last[-1] = 1.0
+    weights, residual = nonnegative_least_squares(rows, last)
     selection = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
         return selection[:0], np.flatnonzero(weights > _MET * weights.max())
+    if len(selection) == 1:
+        return selection, selection[:0]
     # y is along G' u; of bounds that repeat each other there, independent ones give it
     forces, _ = nonnegative_least_squares(G[selection].T, G.T @ weights)
     return selection[forces > 0.0], selection[:0]
@@ -115,10 +120,12 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
 
 def beside_rows(factor: Floats, A: Floats, C: Floats) -> tuple[Floats, Floats, Bools]:
     """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where it is none."""
-    bounds, rows = solve_lower(factor, C.T).T, solve_lower(factor, A.T)
-    G = bounds @ orthonormal(rows, complete=True)[0][:, len(A) :]
-    lengths = np.linalg.norm(G, axis=1)
-    held = lengths <= _HELD * np.linalg.norm(bounds, axis=1)
+    G = solve_lower(factor, C.T).T
+    lengths = whole = np.sqrt(np.square(G).sum(axis=1))
+    if len(A):
+        G = G @ orthonormal(solve_lower(factor, A.T), complete=True)[0][:, len(A) :]
+        lengths = np.sqrt(np.square(G).sum(axis=1))
+    held = lengths <= _HELD * whole
     G[held], lengths[held] = 0.0, 0.0
     return G, lengths, held
 
@@ -178,13 +185,13 @@ def nearest_in_cones(
     factor: Floats, free: Floats, C: Floats, d: Floats, cones: Sequence[ConeRows]
 ) -> NearestInCones:
     """Return the x nearest to `free` in the metric M = L L' with C x >= d and in all cones."""
+    if not cones:
+        nearest = nearest_above(factor, np.zeros((0, len(free))), free, np.zeros(0), C, d)
+        return NearestInCones(nearest.x, 0.0, nearest.conflict)
     external = [*(d - C @ free), *(cone.excess(free) for cone in cones)]
     missed, none = float(np.max(external, initial=0.0)), np.zeros(0, dtype=np.intp)
     if missed <= 0.0:
         return NearestInCones(free, 0.0, none)
-    if not cones:
-        nearest = nearest_above(factor, np.zeros((0, len(free))), free, np.zeros(0), C, d)
-        return NearestInCones(nearest.x, 0.0, nearest.conflict)
     # y = L' (x - x_f)/scale: unit metric, numbers of the order of one
     back = scipy.linalg.solve_triangular(factor, np.eye(len(free)), lower=True, trans='T')
     no_rows = np.zeros((0, len(free))), np.zeros(0)

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
-from kane_dynamics.algebra.matrices import solve_lower, solve_squared
+from kane_dynamics.algebra.matrices import solve_lower, solve_squared, triangle
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
@@ -52,17 +51,9 @@ class ForceLimits(NamedTuple):
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""
         beyond = self.least - self.bounds @ forces
-        return (
-            np.r_[beyond, [cone.excess(forces) for cone in self.cones]] if self.cones else beyond
-        )
-
-    def inside(self, numbers: Floats, nv: int, labels: tuple[str, ...]) -> LimitedEffort | None:
-        """Return the numbers of a `ConstrainedEffort` where they are within all, else None."""
-        forces, a = numbers[: nv + len(labels)], numbers[-nv - 3 : -3]
-        excess = self.excess(forces)
-        if (excess > 0.0).any():
-            return None
-        return self.result(forces, a, a, float(numbers[-2]), labels, excess)
+        if not self.cones:
+            return beyond
+        return np.concatenate([beyond, [cone.excess(forces) for cone in self.cones]])
 
     def result(
         self,
@@ -71,10 +62,10 @@ class ForceLimits(NamedTuple):
         target: Floats,
         residual: float,
         labels: tuple[str, ...],
-        excess: Floats | None = None,
+        excess: Floats,
     ) -> LimitedEffort:
         """Return what forces of all rows are called, and which limits they reach."""
-        nv, excess = len(a), self.excess(forces) if excess is None else excess
+        nv = len(a)
         reached = excess > -REACHED * (1.0 + np.abs(forces).max(initial=0.0))
         return LimitedEffort(
             forces[:nv],
@@ -88,27 +79,26 @@ class ForceLimits(NamedTuple):
         )
 
     def nearest(
-        self, factor: Floats, free: Floats, start: Floats, directions: Floats, what: str
+        self, factor: Floats, start: Floats, directions: Floats, excess: Floats, what: str
     ) -> Floats:
-        """Return the x nearest to `free` whose forces, start + directions x, satisfy all."""
-        forces = start + directions @ free
-        excess = self.excess(forces)
-        if len(free):
+        """Return the least x, |L' x|, whose forces, start + directions x, satisfy all."""
+        if directions.shape[1]:
             # a force that only roundoff changes would be changed by efforts beyond all bounds
-            real = np.abs(directions) > _ROUNDOFF * np.abs(directions).max()
-            directions = np.where(real, directions, 0.0)
-            C, d = self.bounds @ directions, self.least - self.bounds @ start
+            sizes = np.abs(directions)
+            directions = np.where(sizes > _ROUNDOFF * sizes.max(), directions, 0.0)
+            C = self.bounds @ directions
             cones = [cone.moved(start, directions) for cone in self.cones]
-            result = nearest_in_cones(factor, free, C, d, cones)
+            free = np.zeros(directions.shape[1])
+            result = nearest_in_cones(factor, free, C, excess[: len(C)], cones)
             if not result.conflict.size:
                 return result.x
             conflict = self._names(result.conflict)
         else:
             conflict = self._names(
-                np.flatnonzero(excess > REACHED * (1.0 + np.abs(forces).max(initial=0.0)))
+                np.flatnonzero(excess > REACHED * (1.0 + np.abs(start).max(initial=0.0)))
             )
             if not conflict:
-                return free
+                return np.zeros(0)
         raise UnreachableAccelerationError(
             f'nothing within its limits gives {what}; these are in conflict',
             conflict,
@@ -207,48 +197,56 @@ class LimitedInverse(NamedTuple):
         self,
         target: Floats,
         deviation: Floats | None = None,
-        unlimited: Floats | None = None,
+        unlimited: tuple[Floats, float, Floats] | None = None,
     ) -> LimitedEffort:
         """
         Return efforts for an acceleration, or for the nearest one within limits.
 
-        The numbers of a `ConstrainedEffort` without limits are computed where they are not known.
+        Forces without limits, what remains of the balance, and by how much the forces exceed the
+        limits are computed where they are not known.
         """
         try:
-            return self._exact(target, *self._unlimited(target, unlimited))
+            return self._exact(target, *(unlimited or self._unlimited(target)))
         except UnreachableAccelerationError:
             if deviation is None:
                 raise
         return self._nearest(target, deviation)
 
-    def _unlimited(self, target: Floats, numbers: Floats | None) -> tuple[Floats, float]:
-        """Return the forces of all rows without limits, and what remains of the balance."""
-        if numbers is not None:
-            return numbers[: self.robot.nv + len(self.selection.rows)], float(numbers[-2])
+    def _unlimited(self, target: Floats) -> tuple[Floats, float, Floats]:
+        """Return the forces of all rows without limits, the residual, and the excess."""
         check_allowed(self.selection, target)
         force, A = self.mass_matrix @ target + self.bias, self.selection.independent.matrix
         effort, multipliers, _, residual = balance_force(
             self.robot, A, self.columns, force, self.weights
         )
-        return self._of_all_rows(np.r_[effort, multipliers]), residual
+        forces = self._of_all_rows(np.concatenate([effort, multipliers]))
+        return forces, residual, self.limits.excess(forces)
 
-    def _exact(self, target: Floats, start: Floats, residual: float) -> LimitedEffort:
-        labels, forces = self.selection.rows.labels, start
-        if (self.limits.excess(start) > 0.0).any():
-            A, driven = self.selection.independent.matrix, list(self.columns)
-            scaling = unit_scaling(np.linalg.norm(A, axis=1))[:, None]
-            others = np.delete(np.arange(self.robot.nv), driven)
-            _, sizes, rows = np.linalg.svd((scaling * A)[:, others].T)
-            rank = np.count_nonzero(sizes > _NULL * sizes.max(initial=0.0))
-            free = scaling * rows[rank:].T
-            efforts = np.zeros((self.robot.nv, free.shape[1]))
-            efforts[driven] = -A[:, driven].T @ free
-            metric = efforts.T @ (self.weights[:, None] * efforts)
-            factor = scipy.linalg.cholesky(metric, lower=True) if metric.size else metric
-            moves, none = self._of_all_rows(np.vstack([efforts, free])), np.zeros(len(metric))
+    def _exact(
+        self, target: Floats, start: Floats, residual: float, excess: Floats
+    ) -> LimitedEffort:
+        labels, forces, beyond = self.selection.rows.labels, start, excess
+        if (excess > 0.0).any():
+            moves, factor = self._inner_forces()
             what = 'the wanted acceleration'
-            forces = start + moves @ self.limits.nearest(factor, none, start, moves, what)
-        return self.limits.result(forces, target, target, residual, labels)
+            forces = start + moves @ self.limits.nearest(factor, start, moves, excess, what)
+            beyond = self.limits.excess(forces)
+        return self.limits.result(forces, target, target, residual, labels, beyond)
+
+    def _inner_forces(self) -> tuple[Floats, Floats]:
+        """Return the changes of forces that move nothing, and the factor of their efforts."""
+        A, driven, nv = self.selection.independent.matrix, list(self.columns), self.robot.nv
+        scaling = unit_scaling(np.sqrt(np.square(A).sum(axis=1)))
+        rows = scaling[:, None] * A
+        undriven = np.ones(nv, dtype=bool)
+        undriven[driven] = False
+        free = np.eye(len(A))
+        if len(driven) < nv:
+            _, sizes, free = np.linalg.svd(rows[:, undriven].T)
+            free = free[np.count_nonzero(sizes > _NULL * sizes.max(initial=0.0)) :]
+        efforts = np.where(undriven, 0.0, -free @ rows).T  # they undo what the rows do
+        factor = triangle(np.sqrt(self.weights)[:, None] * efforts).T
+        return self._of_all_rows(np.vstack([efforts, (scaling * free).T])), factor
 
     def _nearest(self, target: Floats, deviation: Floats) -> LimitedEffort:
         rows, root, driven = self.selection.independent, self.selection.root, list(self.columns)
@@ -265,14 +263,16 @@ class LimitedInverse(NamedTuple):
         share *= np.sqrt(_SHARE) * np.linalg.norm(scaled) / np.linalg.norm(share)
         Q, R = np.linalg.qr(np.vstack([scaled, share]))
         free = solve_lower(R.T, -Q[: len(missed)].T @ missed, transposed=True)
-        forces, directions = np.r_[np.zeros(nv), start[nv:]], np.vstack([efforts, moves[nv:]])
-        what = 'any acceleration'
-        x = self.limits.nearest(R.T, free, of_rows(forces), of_rows(directions), what)
-        forces, a = forces + directions @ x, start[:nv] + moves[:nv] @ x
+        directions = np.vstack([efforts, moves[nv:]])
+        forces = np.concatenate([np.zeros(nv), start[nv:]]) + directions @ free
+        every, what = of_rows(forces), 'any acceleration'
+        excess = self.limits.excess(every)
+        x = self.limits.nearest(R.T, every, of_rows(directions), excess, what)
+        forces, a = forces + directions @ x, start[:nv] + moves[:nv] @ (free + x)
         values = forces[:nv] + rows.matrix.T @ forces[nv:]
         residual = float(np.linalg.norm(self.mass_matrix @ a + self.bias - values))
-        labels = self.selection.rows.labels
-        return self.limits.result(of_rows(forces), a, target, residual, labels)
+        labels, every = self.selection.rows.labels, of_rows(forces)
+        return self.limits.result(every, a, target, residual, labels, self.limits.excess(every))
 
     def _of_all_rows(self, forces: Floats) -> Floats:
         """Return efforts and multipliers of all rows from those of the independent ones."""

@@ -26,7 +26,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED
@@ -175,7 +174,7 @@ def least_norm(matrix: Floats, right_side: Floats) -> tuple[Floats, int]:
     if not matrix.size:
         return np.zeros((matrix.shape[1], *right_side.shape[1:])), 0
     scaling = unit_scaling(np.linalg.norm(matrix, axis=0))
-    scaled, _, rank, _ = scipy.linalg.lstsq(matrix * scaling, right_side, cond=_RANK_TOLERANCE)
+    scaled, _, rank, _ = np.linalg.lstsq(matrix * scaling, right_side, rcond=_RANK_TOLERANCE)
     return (scaling * scaled.T).T, int(rank)
 
 

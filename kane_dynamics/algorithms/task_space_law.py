@@ -15,12 +15,8 @@ little else as can be, and their rate keeps :math:`J \dot v_r + \dot J v_r = \dd
 v_r = \bar J \sigma` fall with the power :math:`\sigma^T K \sigma`: in the axes of the task
 :math:`\Lambda_x \dot\sigma + \mu \sigma = -K \sigma`, and :math:`\dot\Lambda_x = \mu + \mu^T`.
 
-What the frame leaves open brings the robot to a posture; wheels keep rolling. With N, which makes
-accelerations that constraints allow of forces, and :math:`G = J N J^T`, :math:`N J^T (G +
-\lambda^2)^{-1} r` moves the frame by r and the rest least. Each of rotations and ways has the mean
-1 on the diagonal of G. The distance from a singular pose is :math:`\sigma^2 = 1 / \mathrm{tr}\,
-G^{-1}`, at most the smallest singular value; below `DAMPED` :math:`\lambda` grows with its square
-(Nakamura and Hanafusa, J. Dyn. Sys. Meas. Control 108(3), 1986), above it is exactly 0.
+What the frame leaves open brings the robot to a posture; wheels keep rolling. Near a singular pose
+motions are damped (`damped_task_inverse`).
 
 Slotine, Li: On the adaptive control of robot manipulators, IJRR 6(3), 1987. Khatib: A unified
 approach for motion and force control, IEEE Journal of Robotics and Automation 3(1), 1987.
@@ -28,10 +24,9 @@ approach for motion and force control, IEEE Journal of Robotics and Automation 3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import (
     Pose,
     rate_of_turning,
@@ -40,7 +35,6 @@ from kane_dynamics.algebra.pose import (
     turned_by_rate,
 )
 from kane_dynamics.algebra.quaternions import (
-    Quaternion,
     cross,
     make_quaternion,
     normalised,
@@ -49,80 +43,16 @@ from kane_dynamics.algebra.quaternions import (
     rotate_back,
     vec3,
 )
-from kane_dynamics.algebra.scalars import Scalar, sqrt, where
+from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
+from kane_dynamics.algorithms.damped_task_inverse import AllowedMotion, DampedTaskInverse
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.row_elimination import (
-    Elimination,
-    SparseRow,
-    dot,
     product,
     transpose_product,
 )
-from kane_dynamics.constraints.row_selection import TAKEN
-from kane_dynamics.robot.motion import frame_motion, frame_rate_along
+from kane_dynamics.robot.motion import frame_motion, frame_rate_along, frame_rows, in_axes
 from kane_dynamics.robot.robot import Robot
-
-DAMPED = 0.01
-"""Distance from a singular pose below which the frame's accelerations are damped."""
-_NOTHING = 1e-12  # added to G where its inverse is looked at: a squared distance that is none
-_BESIDE = 1e-20  # part of the size of ways that rotations have at least, squared, and vice versa
-
-Spread = Callable[[Sequence[Scalar]], Sequence[Scalar]]
-
-
-class DampedTaskInverse:
-    """What a frame can do at a state."""
-
-    def __init__(
-        self, jacobian: Sequence[SparseRow], selection: Sequence[Scalar], spread: Spread, size: int
-    ) -> None:
-        self._columns = [spread([row.get(k, 0.0) for k in range(size)]) for row in jacobian]
-        gram = [
-            [product(row, column) for column in self._columns[: i + 1]]
-            for i, row in enumerate(jacobian)
-        ]
-        means = [sum((gram[i][i] for i in axes), 0.0) / 3.0 for axes in (range(3), range(3, 6))]
-        sizes = [means[k] + _BESIDE * means[1 - k] for k in range(2)]
-        self._scale = [
-            one / sqrt(where(size > 0.0, size, 1.0))
-            for one, size in zip(selection, [sizes[0]] * 3 + [sizes[1]] * 3, strict=True)
-        ]
-        self._gram = [
-            [entry * self._scale[i] * self._scale[j] for j, entry in enumerate(row)]
-            for i, row in enumerate(gram)
-        ]
-        self._free = [1.0 - one for one in selection]
-        looked = self._factors(_NOTHING)
-        inverse = sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0)
-        below = 1.0 - 1.0 / where(inverse > 0.0, DAMPED**2 * inverse, 1.0)
-        square = where(below > 0.0, (DAMPED * below) * (DAMPED * below), 0.0)
-        self._solve = self._factors(square)[0].solve
-        self.damping = sqrt(square)
-        rank, volume = 0.0, 1.0
-        for pivot, one in zip(looked[1], selection, strict=True):
-            rank = rank + where(pivot > TAKEN**2, one, 0.0)
-            volume = volume * pivot
-        self.rank, self.manipulability = rank, sqrt(volume)
-
-    def _factors(self, more: Scalar) -> tuple[Elimination, list[Scalar]]:
-        """Return the factors of G with more on its diagonal, and their pivots."""
-        gram = [
-            [*row[:-1], row[-1] + (more + free)]
-            for row, free in zip(self._gram, self._free, strict=True)
-        ]
-        factors, pivots = Elimination(gram, [0] * len(gram)), []
-        for _ in gram:
-            pivots.append(factors.strength() * factors.scale[0])
-            factors.take()
-        return factors, pivots
-
-    def step(self, target: Sequence[Scalar]) -> list[Scalar]:
-        """Return the least accelerations that move the frame by `target`, as far as it can."""
-        scaled = [s * r for s, r in zip(self._scale, target, strict=True)]
-        pushes = [s * m for s, m in zip(self._scale, self._solve(scaled), strict=True)]
-        return [dot(pushes, each) for each in zip(*self._columns, strict=True)]
-
 
 WANTED, GAINS = 19, 14
 """Numbers of a wanted motion, and of the gains."""
@@ -163,24 +93,14 @@ class FrameEffort(NamedTuple):
         return cls(result, error, missed, sliding, rank, manipulability, damping, numbers)
 
 
-def checked_law(robot: Robot, law: TaskSpaceLaw) -> TaskSpaceLaw:
+def checked_law(robot: Robot, law: Any) -> Any:
     """Return a law whose names are those of a robot."""
     robot.moving_body(law.frame)
     for what in ('actuated', 'known', 'held'):
-        names = getattr(law, what)
+        names = getattr(law, what, None)
         if names is not None:
             speed_indices(robot, names, what)
     return law
-
-
-class AllowedMotion(Protocol):
-    """What constraint rows allow at a state, in the metric M."""
-
-    def spread(self, force: Sequence[Scalar]) -> Sequence[Scalar]:
-        """Return N f: the accelerations that a force causes beside those of no force."""
-
-    def nearest(self, a: Sequence[Scalar], x: Sequence[Scalar]) -> Sequence[Scalar]:
-        """Return the accelerations nearest to `a` that rows allow; speeds x change at them."""
 
 
 class FrameMotionFound(NamedTuple):
@@ -215,12 +135,9 @@ def following_motion(
     selection = [where(a + b > 0.0, 1.0, 0.0) for a, b in zip(first, second, strict=True)]
     frame = frame_motion(robot, robot.frame(law.frame), q, v)
     turn = frame.pose.rotation
-    jacobian: list[dict[int, Scalar]] = [{} for _ in range(6)]  # rows of J in world axes
-    for k, axis in frame.columns:
-        for row, entry in zip(jacobian, _in_world(turn, axis), strict=True):
-            row[k] = row.get(k, 0.0) + entry
+    jacobian = frame_rows(frame, turn)  # in world axes
     omega = rotate(turn, frame.twist.primary)
-    velocity = _in_world(turn, frame.twist)
+    velocity = in_axes(turn, frame.twist)
     target = _target(frame.pose, velocity, request, first, second, law.passive)
     inverse = DampedTaskInverse(jacobian, selection, allowed.spread, robot.nv)
     sigma, x = [0.0] * 6, list(v)
@@ -229,7 +146,7 @@ def following_motion(
         sigma = [one * (a - b) for one, a, b in slides]
         x = [a - b for a, b in zip(v, inverse.step(sigma), strict=True)]
     # what J x changes by, in world axes at the frame's origin, while x stays the same
-    rate = _in_world(turn, frame_rate_along(robot, robot.frame(law.frame), q, v, x))
+    rate = in_axes(turn, frame_rate_along(robot, robot.frame(law.frame), q, v, x))
     along = [product(row, x) for row in jacobian]
     turned = [*vec3(cross(omega, pure(along[:3]))), *vec3(cross(omega, pure(along[3:])))]
     drift = [a + b for a, b in zip(rate, turned, strict=True)]
@@ -293,8 +210,3 @@ def _to_posture(
         place, k = robot.coordinate_index(name), robot.velocity_index(name)
         a[k] = a[k] + stiffness * (posture[place] - q[place])
     return a
-
-
-def _in_world(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:
-    """Return a twist of a frame in world axes, at the frame's origin."""
-    return [*vec3(rotate(turn, twist.primary)), *vec3(rotate(turn, twist.dual))]

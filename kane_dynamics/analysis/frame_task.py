@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
-from kane_dynamics.algebra.pose import Pose, rotation_vector
-from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import cross, pure, vec3
 from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
@@ -27,13 +26,6 @@ class FrameTask:
     jacobian: Floats
     drift: Floats
     velocity: Floats
-
-    def error(self, target: Pose) -> Floats:
-        """Return the rotation vector and the way to a wanted pose, shape (6,) [rad, m]."""
-        turned = target.rotation * self.pose.rotation.conjugate()
-        angle = vec3(rotation_vector(turned))
-        way = target.position() - self.pose.position()
-        return np.r_[self.axes @ angle, self.axes @ way]
 
 
 def frame_place(dynamics: Dynamics, frame: str, q: Floats) -> Pose:
@@ -56,11 +48,11 @@ def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: b
         moved @ dynamics.frame_bias_acceleration(body, q, v),
     )
     body_twist = J @ v
-    drift[3:] += np.cross(body_twist[:3], body_twist[3:])  # the axes turn
+    drift[3:] += vec3(cross(pure(body_twist[:3]), pure(body_twist[3:])))  # the axes turn
     R = np.asarray(pose.rotation_matrix(), dtype=float)
     axes = R.T if own_axes else np.eye(3)
-    turn = scipy.linalg.block_diag(axes @ R, axes @ R)
-    return FrameTask(pose, axes, turn @ J, turn @ drift, turn @ body_twist)
+    parts = ((axes @ R @ x.reshape(2, 3, -1)).reshape(x.shape) for x in (J, drift, body_twist))
+    return FrameTask(pose, axes, *parts)
 
 
 def task_acceleration(rows: RowSelection, matrix: Floats, rate: Floats, target: Floats) -> Floats:

@@ -47,7 +47,7 @@ def bag(options: argparse.Namespace) -> int:
         topics[ODOM] = options.odom, ODOMETRY
     with open_bag(options.bag, topics) as messages, progress('dynamics of the robot') as report:
         if not options.reference:
-            dynamics.compile(report)
+            dynamics.compile(progress=report)
         series, replay, notes = _computed(options, source, dynamics, messages)
     notes += [f'first rejected: {reason}' for reason in replay.reasons]
     if not len(series.stamps):

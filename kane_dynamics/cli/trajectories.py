@@ -49,7 +49,7 @@ def add_efforts(options: argparse.Namespace) -> int:
     parameters = replace(robot.parameters(table), **changes)
     dynamics = Dynamics(model)
     with progress('dynamics of the robot') as report:
-        dynamics.compile(report)
+        dynamics.compile(progress=report)
     planned = PlannedEfforts(dynamics, parameters)
     q, v = start_coordinates(options, model.robot), np.zeros(model.robot.nv)
     base = _base(model, source, options.base_csv, q)

@@ -15,13 +15,24 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kane_dynamics.exceptions import KaneDynamicsError
+
 _MAGIC = b'kane_dynamics kernels 1\n'
 _SUFFIX = '.kernels'
 _DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+only_cached: ContextVar[bool] = ContextVar('only_cached', default=False)
+"""Whether nothing may be compiled: NotCachedError where the cache does not have it."""
+
+
+class NotCachedError(KaneDynamicsError):
+    """Machine code is not in the cache."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.udwadia_kalaba import (
     Motion,
     motion_as_read,
@@ -17,7 +16,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
 from kane_dynamics.compiler import derivatives
 from kane_dynamics.compiler.build import FORWARD, Build, build_kernels
 from kane_dynamics.compiler.engine import CompiledEngine, switched_code
-from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet
+from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet, TaskLaw
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import DIRECT, Recipe, not_compiled, too_large
 from kane_dynamics.compiler.rollout_steps import CompiledMotions
@@ -40,9 +39,8 @@ class CompiledDynamics(Dynamics):
     """
     Dynamics of one robot under fixed constraints as machine code; see `Dynamics`.
 
-    Batches run on all cores. Ill-conditioned states go to the reference,
-    and are counted in `fallback_count`. Copies, also those in other processes,
-    are compiled there, from the cache where it has the code.
+    Batches run on all cores. Ill-conditioned states go to the reference, and are counted in
+    `fallback_count`. Copies, in other processes too, are compiled there, or from the cache.
 
     Attributes
     ----------
@@ -220,9 +218,9 @@ class CompiledDynamics(Dynamics):
         name = 'reference_effort' if reference else 'constrained_effort'
         self._kernels.find(name, (actuated, known))
 
-    def prepare_frame(self, law: TaskSpaceLaw) -> None:
-        """Compile `frame_effort` of a law before it is called."""
-        self._kernels.find('frame_effort', (law,))
+    def prepare_frame(self, law: TaskLaw) -> None:
+        """Compile the efforts of a law before they are asked for."""
+        self._kernels.prepare(law)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike

@@ -2,7 +2,6 @@
 """The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,16 +9,10 @@ import numpy as np
 
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
-from kane_dynamics.compiler.build import (
-    Build,
-    build_batches,
-    build_one,
-    traced,
-    traced_by_graph,
-)
+from kane_dynamics.algorithms.wrench_law import WrenchLaw
+from kane_dynamics.compiler.build import Build, build_batches, build_one, traced, traced_by_graph
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
-from kane_dynamics.compiler.graphs.inverse_dynamics import frame_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
@@ -46,8 +39,11 @@ _SOLVES: dict[str, Callable[..., KernelSpec]] = {
     'consistent_acceleration': balance_graphs.consistent_acceleration,
     'constrained_effort': balance_graphs.constrained_effort,
     'reference_effort': balance_graphs.reference_effort,
-    'frame_effort': frame_effort,
+    'frame_effort': balance_graphs.frame_effort,
+    'wrench_effort': balance_graphs.wrench_effort,
 }
+TaskLaw = TaskSpaceLaw | WrenchLaw
+_LAWS: dict[str, Callable[..., Any]] = {'frame_effort': TaskSpaceLaw, 'wrench_effort': WrenchLaw}
 Method = Callable[..., Floats]
 Key = tuple[str, tuple[Any, ...]]
 
@@ -59,7 +55,7 @@ def graph_of(name: str) -> Callable[..., KernelSpec]:
 
 def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[Any, ...]:
     """Return the choices of a function as what its graph takes."""
-    if name == 'frame_effort':
+    if name in _LAWS:
         return tuple(checked_law(engine.robot, *choices))
     several = []
     for what, names in zip(('actuated', 'known')[-len(choices) :], choices, strict=True):
@@ -164,6 +160,10 @@ class KernelSet:
             self._kernels[key] = self.made(graph_of(name), self.build.recipe, key[1])
         return self._kernels.get(key)
 
+    def prepare(self, law: TaskLaw) -> None:
+        """Make the kernel of a law where it is new."""
+        self.find(next(row for row, kind in _LAWS.items() if type(law) is kind), (law,))
+
     def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
         """Return J' w of wrenches on links, None where a robot is too large for its kernel."""
         if too_large(self.reference.robot):
@@ -230,7 +230,7 @@ class KernelSet:
         name = DIRECT.get(name, name)
         if name not in FUNCTIONS:
             return self._no_reference
-        choices = (TaskSpaceLaw(*key),) if name == 'frame_effort' else key
+        choices = (_LAWS[name](*key),) if name in _LAWS else key
         return partial(self.reference.at_state, name, choices)
 
     def _no_reference(self, q: Floats, *_: Floats) -> Floats:
@@ -291,6 +291,8 @@ class CompiledRows:
             robot = self._constraints.robot
             state = checked_coordinates(robot, q), checked_speeds(robot, v)
             self._known = self._constraints.rows(*state, time)
-        both = zip(self._known.positions, phi.tolist(), strict=True)
+        known = self._known
+        both = zip(known.positions, phi.tolist(), strict=True)
         positions = tuple(None if there is None else x for there, x in both)
-        return replace(self._known, matrix=A, velocity=b0, acceleration=b, positions=positions)
+        constant = known.labels, known.integrated, known.kinds, known.owners
+        return ConstraintRows(A, b0, b, positions, *constant)

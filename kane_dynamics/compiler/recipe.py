@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.cache import CachedKernel, cache_folder, load_kernels, store_kernels
+from kane_dynamics.compiler.cache import (
+    CachedKernel,
+    NotCachedError,
+    cache_folder,
+    load_kernels,
+    only_cached,
+    store_kernels,
+)
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.llvm.entry import OBJECT_HEADER
@@ -123,6 +130,8 @@ class Recipe:
             kernels, note = load_kernels(cache_folder(), key)
             if kernels is not None:
                 return kernels, 'cache', note
+        if only_cached.get():
+            raise NotCachedError(f'the machine code of this robot is not in the cache: {note}')
         built = make()
         if key is not None:
             note += ', ' + store_kernels(cache_folder(), key, built)
@@ -177,7 +186,7 @@ def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
         return ()
     rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
     limited = 'constrained_inverse_dynamics', 'limited_inverse_dynamics'
-    others = *limited, 'frame_effort', 'switched'
+    others = *limited, 'frame_effort', 'wrench_effort', 'switched'
     names = ('forward_dynamics', *rows, 'inverse_dynamics(external_wrenches=)', *others)
     terms = [f'forward_dynamics(method={x!r})' for x in ('gibbs_appell', 'lagrange')]
     return (*names, *terms) if methods else names

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import orthonormal, solve_lower
+from kane_dynamics.algebra.matrices import solve_lower, triangle
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
 from kane_dynamics.typing import Floats, Indices
@@ -223,9 +223,9 @@ def select_rows(
 
 def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
     """Return the distance of each row from the span of those before it in an order."""
-    triangles = [orthonormal(metric[order].T)[1] for metric in metrics]
+    triangles = [triangle(metric[order].T) for metric in metrics]
     distances: Floats = np.zeros(len(order))
-    distances[order] = np.max([np.abs(R.diagonal()) for R in triangles], axis=0)
+    distances[order] = np.abs([R.diagonal() for R in triangles]).max(axis=0)
     return distances
 
 
@@ -282,7 +282,7 @@ def _largest(groups: tuple[int, ...], sizes: Floats) -> Floats:
     """Return for each row the largest size in its group."""
     if len({*groups}) == len(groups):
         return sizes
-    numbers = np.array(groups, dtype=np.intp)
-    largest = np.zeros(int(numbers.max(initial=-1)) + 1)
-    np.maximum.at(largest, numbers, sizes)
-    return largest[numbers]
+    largest = dict.fromkeys(groups, 0.0)
+    for group, size in zip(groups, sizes.tolist(), strict=True):
+        largest[group] = size if size > largest[group] else largest[group]
+    return np.array([largest[group] for group in groups])

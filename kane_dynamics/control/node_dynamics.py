@@ -2,13 +2,17 @@
 """The engine that the nodes call: the reference, or the one compiled for the robot."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.projection import project_reference
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
+from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.bases.motion_rows import SMALL
+from kane_dynamics.compiler.cache import NotCachedError, only_cached
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats, Indices
 
@@ -17,17 +21,21 @@ _MASSLESS = 1e-9  # part of the largest inertia: wheels without any are moved fi
 _REPEATED = 1e-6  # relative singular value of rows that repeat others, at angles that agree
 
 
-class NotCompiledYetError(kd.exceptions.KaneDynamicsError):
-    """The machine code of this robot is not in the cache."""
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a node asks of machine code besides the functions of the robot."""
+
+    aims: bool = False  # Efforts at reference speeds
+    frame: str = ''  # Of the law in task space
+    axes: str = ''  # Of the wrench of this frame, where it pushes
+    integrator: str = ''  # Of time steps
 
 
 class Dynamics:
     """The engine of one model: reference algorithms, until there are compiled ones."""
 
-    def __init__(
-        self, model: RobotModel, aims: bool = False, frame: str = '', integrator: str = ''
-    ) -> None:
-        self.model, self.aims, self.frame, self.integrator = model, aims, frame, integrator
+    def __init__(self, model: RobotModel, options: CompileOptions = CompileOptions()) -> None:
+        self.model, self.options = model, options
         self.engine: kd.Dynamics = kd.dynamics(model.robot, model.constraints)
         self.compiled = False
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
@@ -49,16 +57,19 @@ class Dynamics:
         self.engine.set_gravity(vector)
         self._gravity = vector
 
-    def compile(self, progress: Progress = lambda what, done, total: None) -> None:
+    def compile(self, progress: Progress | None = None) -> None:
         """Compile, or load from the cache; takes seconds the first time."""
-        self.use(self._made(progress))
+        self.use(self._made(**({'progress': progress} if progress else {})))
 
     def find(self) -> 'kd.CompiledDynamics | None':
         """Return the compiled algorithms from the cache, or None; `use` puts them to work."""
+        token = only_cached.set(True)
         try:
-            return self._made(_refuse)
-        except NotCompiledYetError:
+            return self._made()
+        except NotCachedError:
             return None
+        finally:
+            only_cached.reset(token)
 
     def use(self, fast: 'kd.CompiledDynamics') -> None:
         """Go on with compiled algorithms, from the next call on, under the same loads."""
@@ -75,21 +86,22 @@ class Dynamics:
             self.use(fast)
         return fast is not None
 
-    def _made(self, progress: Progress) -> 'kd.CompiledDynamics':
+    def _made(self, **how: Any) -> 'kd.CompiledDynamics':
         """Return compiled algorithms, with all that the nodes call."""
-        model = self.model
-        fast = kd.compile(
-            model.robot, model.constraints, payloads=model.payloads, progress=progress
-        )
+        model, options = self.model, self.options
+        fast = kd.compile(model.robot, model.constraints, payloads=model.payloads, **how)
         named = model.actuated, known_speeds(model, ())
         fast.prepare_efforts(*named)
-        if self.frame:
-            fast.prepare_frame(frame_law(model, self.frame, self.aims))
-        elif self.aims:
+        if options.axes:
+            own_axes = options.axes == 'frame'
+            fast.prepare_frame(WrenchLaw(options.frame, tuple(model.motors), own_axes))
+        elif options.frame:
+            fast.prepare_frame(frame_law(model, options.frame, options.aims))
+        elif options.aims:
             fast.prepare_efforts(*named, reference=True)
-        if self.integrator:
-            fast.engine(self.integrator)
-        if self.integrator or model.drives:  # joints at their limits and drives ask for batches
+        if options.integrator:
+            fast.engine(options.integrator)
+        if options.integrator or model.drives:  # joints at their limits and drives ask for batches
             speeds = np.zeros((2, model.robot.nv))
             fast.acceleration(np.tile(model.robot.neutral(), (2, 1)), speeds, speeds)
         return fast
@@ -141,11 +153,6 @@ def consistent_reference(
     turning = engine.constraints.turning_rate(q, v, np.eye(len(v)), 0.0)
     rows = engine.constraint_rows(q, v)
     return project_reference(rows, np.asarray(turning.full()), v, v_ref, a, counted)
-
-
-def _refuse(what: str, done: int, total: int) -> None:
-    """Stop a compilation at its first step."""
-    raise NotCompiledYetError('the machine code of this robot is not in the cache')
 
 
 def driven_motion(

@@ -24,12 +24,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
 from kane_dynamics.algorithms.newton_euler import implicit_drag
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
+from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task, task_acceleration
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
@@ -37,7 +37,7 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.dynamics.limited_inverse import checked_limits
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
-from kane_dynamics.robot.state import as_pose, checked_coordinates, checked_speeds
+from kane_dynamics.robot.state import pose_numbers
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['WrenchControl', 'WrenchTarget']
@@ -46,6 +46,7 @@ MODES = ('wrench', 'impedance', 'motion', 'free')
 AXES = ('world', 'frame')
 NAMES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
 REST = (0.0,) * 6
+HERE = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _REACHED = 1e-6  # of accelerations of motion axes, relative
 
 
@@ -74,12 +75,16 @@ class WrenchTarget:
     twist: ArrayLike = REST
     acceleration: ArrayLike = REST
     wrench: ArrayLike = REST
+    numbers: Floats = field(init=False, repr=False)  # shape (25,): All of it
 
     def __post_init__(self) -> None:
-        if self.pose is not None:
-            as_pose('pose', self.pose)
-        for name in ('twist', 'acceleration', 'wrench'):
-            object.__setattr__(self, name, checks.as_vector(name, getattr(self, name), 6))
+        numbers = np.zeros(25)
+        numbers[:7] = HERE if self.pose is None else pose_numbers('pose', self.pose)
+        for name, start in (('twist', 7), ('acceleration', 13), ('wrench', 19)):
+            part = checks.as_vector(name, getattr(self, name), 6)
+            object.__setattr__(self, name, part)
+            numbers[start : start + 6] = part
+        object.__setattr__(self, 'numbers', numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +149,9 @@ class WrenchControl:
     _columns: list[int] = field(init=False, repr=False)
     _limits: ForceLimits = field(init=False, repr=False)
     _posture_table: tuple[list[int], list[int], Floats] = field(init=False, repr=False)
+    _law: WrenchLaw = field(init=False, repr=False)
+    _gains: Floats = field(init=False, repr=False)
+    _placed: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         robot = checked_dynamics(self.dynamics).robot
@@ -170,6 +178,15 @@ class WrenchControl:
             [checks.as_number(f'posture of {name}', x) for name, x in posture.items()]
         )
         object.__setattr__(self, '_posture_table', (indices, speeds, numbers))
+        placed, moving = np.isin(modes, ('impedance', 'motion')), np.isin(modes, 'motion')
+        sides = moving, ~moving & ~np.isin(modes, 'free')
+        stiffness = np.where(placed, np.asarray(self.stiffness), 0.0)
+        held = self.friction_speed, self.period
+        gains = np.concatenate([stiffness, self.damping, *sides, held])
+        object.__setattr__(self, '_gains', gains)
+        object.__setattr__(self, '_placed', bool(placed.any()))
+        law = WrenchLaw(self.frame, tuple(actuated), self.axes == 'frame')
+        object.__setattr__(self, '_law', law)
 
     def effort(
         self, q: ArrayLike, v: ArrayLike, target: WrenchTarget, nearest_motion: bool = False
@@ -199,52 +216,36 @@ class WrenchControl:
 
         """
         d, robot = self.dynamics, self.dynamics.robot
-        coordinates, speeds = checked_coordinates(robot, q), np.array(checked_speeds(robot, v))
-        where = np.array(coordinates)
-        task = frame_task(d, self.frame, where, speeds, self.axes == 'frame')
-        mass_matrix = d.mass_matrix(where)
-        rows = select_rows(d.constraint_rows(where, speeds), cholesky_factor(mass_matrix))
-        wrench, rate = self._wanted(task, target, rows)
-        a, missed = self._acceleration(rows, task, rate, self._to_posture(where, speeds))
+        q, v = checks.as_vector('q', q, robot.nq), checks.as_vector('v', v, robot.nv)
+        if target.pose is None and self._placed:
+            raise InvalidInputError('the target needs a pose for its impedance and motion axes')
+        posture = self._to_posture(q, v)
+        numbers, report = d.wrench_effort(self._law, q, v, posture, target.numbers, self._gains)
+        forces, a = numbers[: -2 * robot.nv - 3], numbers[-robot.nv - 3 : -3]
+        excess = self._limits.excess(forces)
+        if report[-1] > 0.0 or (excess > 0.0).any() or not forces[0] == forces[0]:
+            return self._within_limits(q, v, posture, report, nearest_motion)
+        return self._limits.result(forces, a, a, numbers.item(-2), d.labels, excess)
+
+    def _within_limits(
+        self, q: Floats, v: Floats, posture: Floats, report: Floats, nearest_motion: bool
+    ) -> LimitedEffort:
+        """Return efforts near a singular pose, or where the least ones are beyond limits."""
+        d, robot, rate, wrench = self.dynamics, self.dynamics.robot, report[:6], report[6:12]
+        task = frame_task(d, self.frame, q, v, self.axes == 'frame')
+        mass_matrix = d.mass_matrix(q)
+        rows = select_rows(d.constraint_rows(q, v), cholesky_factor(mass_matrix))
+        a, missed = self._acceleration(rows, task, rate, posture)
         if missed and not nearest_motion:
             ask = f"the robot cannot move '{self.frame}' here as its motion axes ask"
             raise UnreachableAccelerationError(ask, missed, max(missed.values()))
-        drag = np.asarray(implicit_drag(robot, speeds.tolist(), self.friction_speed), dtype=float)
-        bias = d.bias_force(where, speeds) + drag * speeds + task.jacobian.T @ wrench
+        drag = np.asarray(implicit_drag(robot, v.tolist(), self.friction_speed), dtype=float)
+        bias = d.bias_force(q, v) + drag * v + task.jacobian.T @ wrench
         alike = np.ones(robot.nv)
         problem = LimitedInverse(
             robot, mass_matrix, bias, rows, self._columns, alike, self._limits
         )
         return problem.effort(a, alike if nearest_motion else None)
-
-    def _wanted(
-        self, task: FrameTask, target: WrenchTarget, rows: RowSelection
-    ) -> tuple[Floats, Floats]:
-        """Return the wrench on the environment, and the acceleration of the frame."""
-        modes = np.array(self.modes)
-        placed, moving = np.isin(modes, ('impedance', 'motion')), modes == 'motion'
-        error = np.zeros(6)
-        if target.pose is not None:
-            error = task.error(as_pose('pose', target.pose))
-        elif placed.any():
-            raise InvalidInputError('the target needs a pose for its impedance and motion axes')
-        pull = np.where(placed, np.asarray(self.stiffness) * error, 0.0)
-        braked = np.asarray(self.damping) * (np.asarray(target.twist) - task.velocity)
-        pushing = ~(moving | (modes == 'free'))
-        wrench = np.where(pushing, np.asarray(target.wrench) + pull, 0.0)
-        wrench[pushing] += self._sampled(task.jacobian[pushing], rows, pushing) @ braked[pushing]
-        return wrench, np.where(moving, np.asarray(target.acceleration) + pull + braked, 0.0)
-
-    def _sampled(self, J: Floats, rows: RowSelection, axes: Floats) -> Floats:
-        """Return what is left of the damping where efforts are held for a period, (k, k)."""
-        whole = np.eye(len(J))
-        if not (self.period and len(J)):
-            return whole
-        A = rows.independent.matrix
-        pushed = scipy.linalg.cho_solve((rows.root, True), J.T)
-        moved = [nearest(rows.root, A, a, np.zeros(len(A)))[0] for a in pushed.T]
-        B = np.diag(np.asarray(self.damping)[axes])
-        return np.asarray(np.linalg.inv(whole + self.period * B @ J @ np.array(moved).T))
 
     def _to_posture(self, q: Floats, v: Floats) -> Floats:
         """Return the accelerations that bring the joints to their posture, and others to rest."""

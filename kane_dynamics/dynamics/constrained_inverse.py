@@ -18,8 +18,9 @@ from kane_dynamics.algorithms.constrained_inverse import (
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.task_space_law import FrameEffort, TaskSpaceLaw
+from kane_dynamics.algorithms.wrench_law import PUSHED, WrenchLaw
 from kane_dynamics.dynamics.constrained import START, ConstrainedMotion
-from kane_dynamics.dynamics.rows import efforts, following_efforts
+from kane_dynamics.dynamics.rows import efforts, following_efforts, wrench_efforts
 from kane_dynamics.dynamics.table import add_row, documented
 from kane_dynamics.typing import ArrayLike, Floats
 
@@ -34,6 +35,9 @@ add_row('constrained_effort', f'q v {_EFFORT}', 'effort', '', _efforts)
 add_row('reference_effort', f'q v reference {_EFFORT}', 'effort', '', efforts)
 _FOLLOWED = 'q v a wanted gains posture weights terms time'
 add_row('frame_effort', _FOLLOWED, 'frame_effort', '', following_efforts)
+_PUSHED = 'q v a task task_gains weights terms time'
+add_row('wrench_effort', _PUSHED, 'wrench_effort', '', wrench_efforts)
+_WITHOUT_FRICTION = np.array([float(name != 'friction') for name in TERMS])
 
 
 class ConstrainedEfforts(ConstrainedMotion):
@@ -140,6 +144,28 @@ class ConstrainedEfforts(ConstrainedMotion):
         motion = q, v, self._still if a is None else a
         numbers = self._call('frame_effort', (*motion, target, gains, posture, *more), (law,))
         return FrameEffort.of(numbers, self.robot.nv, self.labels)
+
+    def wrench_effort(
+        self, law: WrenchLaw, q: ArrayLike, v: ArrayLike, a: ArrayLike, *numbers: Floats
+    ) -> tuple[Floats, Floats]:
+        """
+        Return the numbers of a `ConstrainedEffort` by which a frame does its task, and a report.
+
+        Parameters
+        ----------
+        law : WrenchLaw
+            Which frame it is, and what moves it.
+        q, v, a : array_like, shapes (nq,), (nv,), (nv,)
+            State, and the accelerations that are wanted where the task leaves them open.
+        numbers : ndarray, shapes (25,) and (26,)
+            Position, (w, x, y, z), twist, its rate and wrench in the axes of the law; stiffness,
+            damping, 1 for axes that move, 1 for those that push, friction speed and period. The
+            report is that of `algorithms.wrench_law.WrenchMotion`.
+
+        """
+        more = self._ones, _WITHOUT_FRICTION, self._start
+        both = self._call('wrench_effort', (q, v, a, *numbers, *more), (law,))
+        return both[:-PUSHED], both[-PUSHED:]
 
     def _weights(self, actuated: Any, weights: ArrayLike) -> Floats:
         columns = speed_indices(self.robot, actuated, 'actuated')

@@ -100,28 +100,36 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
                     raise
             return None
 
-        clock = self._at(time)
-        first = without_limits(q, v, a, clock) if getattr(q, 'ndim', 1) == 1 else None
-        if first is not None and not (first.ndim == 1 and first[0] == first[0]):  # many, or NaN
-            first = None
-        if first is not None and (inside := within.inside(first, nv, labels)):
-            return inside
-
-        def at(q: Floats, v: Floats, a: Floats, t: Floats) -> LimitedEffort:
-            unlimited = without_limits(q, v, a, t) if first is None else first
-            if unlimited is not None and (inside := within.inside(unlimited, nv, labels)):
-                return inside
+        def at(q: Any, v: Any, a: Any, t: Any, numbers: Floats | None) -> LimitedEffort:
+            unlimited = None
+            if numbers is not None:
+                forces, a = numbers[: -2 * nv - 3], numbers[-nv - 3 : -3]
+                residual = numbers.item(-2)
+                excess = within.excess(forces)
+                if not (excess > 0.0).any():
+                    return within.result(forces, a, a, residual, labels, excess)
+                unlimited = forces, residual, excess
             mass, wrenches = self.mass_matrix(q), () if self.wrenches is None else (self.wrenches,)
             selection = select_rows(self._rows(q, v, float(t[0])), cholesky_factor(mass))
             bias = self.inverse_dynamics(q, v, self._still, *wrenches)
             parts = robot, mass, bias, selection, columns, shares, within
-            return LimitedInverse(*parts).effort(a.copy(), penalty, unlimited)
+            return LimitedInverse(*parts).effort(np.array(a), penalty, unlimited)
+
+        clock = self._at(time)
+        one = all(getattr(x, 'ndim', 1) == 1 for x in (q, v, a, clock))
+        first = without_limits(q, v, a, clock) if one else None
+        if first is not None and first.ndim == 1 and first[0] == first[0]:  # one state, no NaN
+            return at(q, v, a, clock, first)
+        one = one and first is None  # and nothing gives its accelerations
+
+        def checked(q: Floats, v: Floats, a: Floats, t: Floats) -> LimitedEffort:
+            return at(q, v, a, t, None if one else without_limits(q, v, a, t))
 
         nothing, of_rows = np.full(nv, np.nan), np.full(len(labels), np.nan)
         numbers = nothing, of_rows, nothing, nothing, (), np.full(len(within.friction), np.nan)
         arguments = Arguments('limited_inverse_dynamics', _INPUTS, (robot.nq, nv, nv, 1))
         blank = LimitedEffort(*numbers, np.nan, labels)
-        return self._result(at, blank, arguments, (q, v, a, clock))
+        return self._result(checked, blank, arguments, (q, v, a, clock))
 
 
 _INPUTS = ('q', 'v', 'a', 'time')

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +15,11 @@ from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_for
 from kane_dynamics.algorithms.projection import complete_entries, speed_indices
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law, following_motion
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, selected_rows
+from kane_dynamics.algorithms.wrench_law import WrenchLaw, wrench_motion
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import RowSelection
+from kane_dynamics.exceptions import UnreachableAccelerationError
 from kane_dynamics.robot.checks import as_number
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
@@ -142,14 +145,19 @@ class _Allowed:
     held: list[int]  # Speeds whose accelerations are given; instead of the rows
     values: Floats  # shape (nv,): These accelerations
 
+    @cached_property
+    def _present(self) -> RowSelection:
+        return _selection(self.d, self.q, self.v, self.t)
+
     def selection(self, x: Sequence[float] | None = None) -> RowSelection:
         """Return the rows, which say how speeds x change while the robot moves at v."""
-        reference = None if x is None or not self.passive else np.asarray(x, dtype=float)
-        return _selection(self.d, self.q, self.v, self.t, reference)
+        if x is None or not self.passive:
+            return self._present
+        return _selection(self.d, self.q, self.v, self.t, np.asarray(x, dtype=float))
 
     def spread(self, force: Sequence[float]) -> list[float]:
         """Return the accelerations that a force causes beside those of no force."""
-        selection = self.selection()
+        selection = self._present
         free = solve_squared(selection.root, np.asarray(force, dtype=float))
         return self._nearest(selection, free, 0.0)
 
@@ -254,3 +262,29 @@ def following_efforts(
         speeds if law.passive else None,
     )
     return np.concatenate([effort.numbers, result.report])
+
+
+def wrench_efforts(
+    d: Constrained,
+    q: Sequence[float],
+    v: Sequence[float],
+    a: Sequence[float],
+    task: Floats,
+    gains: Floats,
+    weights: Floats,
+    switches: Floats,
+    t: float,
+    law: WrenchLaw,
+) -> Floats:
+    """Return the numbers of a `ConstrainedEffort`, NaN where none is, then of `WrenchMotion`."""
+    robot, speeds = d.robot, np.array(v)
+    checked_law(robot, law)
+    allowed = _Allowed(d, q, speeds, t, False, [], speeds)
+    motion = wrench_motion(robot, law, q, v, a, task.tolist(), gains.tolist(), allowed)
+    columns, force = speed_indices(robot, law.actuated, 'actuated'), -np.array(motion.force)
+    parts = allowed.selection(), q, speeds, np.array(motion.acceleration), columns, weights
+    try:
+        numbers = constrained_effort(robot, *parts, switches.tolist(), force).numbers
+    except UnreachableAccelerationError:
+        numbers = np.full(3 * robot.nv + len(d.constraints.labels) + 3, np.nan)
+    return np.concatenate([numbers, motion.report])

@@ -208,6 +208,9 @@ class Arguments:
     ) -> Floats:
         """Return input k as a C-contiguous array of one state, or of many where allowed."""
         name, size = self.names[k], self.sizes[k]
+        if type(x) is np.ndarray and x.shape == (size,) and x.dtype == dtype:
+            if x.flags.c_contiguous and x.flags.aligned:  # as controllers give it
+                return x
         array = x if type(x) is np.ndarray and x.dtype == dtype else as_numbers(name, x)
         if array.ndim not in dimensions or array.shape[-1] != size:
             shapes = f'({size},) or (B, {size})' if 2 in dimensions else f'({size},)'

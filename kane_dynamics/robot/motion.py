@@ -13,6 +13,7 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
+from kane_dynamics.algebra.quaternions import Quaternion, rotate, vec3
 from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.typing import Floats, NDArray
@@ -154,6 +155,20 @@ def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> F
         to_frame(rate),
         tuple((k, to_frame(s)) for k, s in columns),
     )
+
+
+def in_axes(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:
+    """Return (omega, v) of a frame in axes to which a rotation turns its own, at its origin."""
+    return [*vec3(rotate(turn, twist.primary)), *vec3(rotate(turn, twist.dual))]
+
+
+def frame_rows(frame: FrameMotion, turn: Quaternion) -> list[dict[int, Scalar]]:
+    """Return the rows of J of a frame, in axes as `in_axes`."""
+    rows: list[dict[int, Scalar]] = [{} for _ in range(6)]
+    for k, axis in frame.columns:
+        for row, entry in zip(rows, in_axes(turn, axis), strict=True):
+            row[k] = row.get(k, 0.0) + entry
+    return rows
 
 
 class Place(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Literal
 import kane_dynamics as kd
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.compiler.cache import cache_folder
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import PayloadParameters, RobotParameters
@@ -94,7 +94,7 @@ class Compilation(
         d, names = self.dynamics, ModelParameters.__dataclass_fields__
         values = {k: v for k, v in asdict(self._parameters).items() if k in names}
         values = {'payloads': (), **values}  # not every node takes them
-        options = {'aims': d.aims, 'frame': d.frame, 'integrator': d.integrator}
+        options = asdict(d.options)
         request = {'parameters': values, 'text': d.model.text, 'options': options}
         return json.dumps(request).encode()
 
@@ -120,9 +120,9 @@ def main() -> int:
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
         model = build_model(ModelParameters(**values), request['text'])
-        dynamics = Dynamics(model, **request['options'])
+        dynamics = Dynamics(model, CompileOptions(**request['options']))
         with _turn():
-            dynamics.compile(_report)
+            dynamics.compile(progress=_report)
     except (KaneDynamicsError, OSError) as error:
         sys.stderr.write(f'{error}\n')
         return 1

@@ -13,7 +13,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
@@ -137,9 +137,9 @@ class DynamicsNode(InputNode):
     def parameters_changed(self) -> None:
         """Take over changed parameters; age limits of inputs have been."""
 
-    def compile_options(self) -> dict[str, Any]:
-        """Return the arguments of `Dynamics` besides the model: what else is compiled."""
-        return {}
+    def compile_options(self) -> CompileOptions:
+        """Return what else is compiled."""
+        return CompileOptions()
 
     # start and stop, called by runtime.run
 

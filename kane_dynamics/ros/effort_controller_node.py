@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.frame_controllers import FrameTorqueController, WrenchController
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
@@ -49,10 +49,10 @@ class EffortControllerNode(EffortNode):
 
     # model and parameters
 
-    def compile_options(self) -> dict[str, Any]:
+    def compile_options(self) -> CompileOptions:
         """Return which law, and which frame in task space, the machine code is for."""
         p = self.parameters
-        return {'aims': p.law == PASSIVE, 'frame': p.frame if p.space == 'task' else ''}
+        return CompileOptions(p.law == PASSIVE, p.frame if p.space == 'task' else '')
 
     def prepare(self, dynamics: Dynamics) -> tuple[EffortController, Mapping[str, Input]]:
         """Make what depends on the robot: effort law, gains, limits."""
@@ -180,6 +180,10 @@ class WrenchControlNode(EffortNode):
         super().__init__(name, **options)
 
     # model and parameters
+
+    def compile_options(self) -> CompileOptions:
+        """Return which frame the machine code is for, and in which axes."""
+        return CompileOptions(frame=self.parameters.frame, axes=self.parameters.axes)
 
     def prepare(self, dynamics: Dynamics) -> tuple[WrenchController, Mapping[str, Input]]:
         """Make what depends on the robot: the law, its limits, the inputs of the targets."""

@@ -4,7 +4,7 @@
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.exceptions import ParameterException
@@ -12,7 +12,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from kane_dynamics.background import BackgroundTask
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import (
@@ -44,7 +44,7 @@ class RobotDescriptionManager:
         on_model: Callable[[Dynamics], None],
         on_compiled: Callable[[], None] = lambda: None,
         patient: bool = False,
-        compile_options: Callable[[], Mapping[str, Any]] = dict,
+        compile_options: Callable[[], CompileOptions] = CompileOptions,
     ) -> None:
         self.model: RobotModel | None = None
         self.dynamics: Dynamics | None = None
@@ -119,7 +119,7 @@ class RobotDescriptionManager:
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
         model = build_model(self._parameters, text, self._motors)
-        dynamics = Dynamics(model, **self._compile_options())
+        dynamics = Dynamics(model, self._compile_options())
         if self._policy != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):

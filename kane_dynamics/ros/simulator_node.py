@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.event_plant import EventPlant
@@ -41,7 +41,7 @@ class SimulatorNode(SimulationLoop):
             self._on_model,
             on_compiled=self._on_compiled,
             patient=self.parameters.lockstep,
-            compile_options=lambda: {'integrator': self.parameters.integrator},
+            compile_options=lambda: CompileOptions(integrator=self.parameters.integrator),
         )
         self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)

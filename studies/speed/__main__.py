@@ -24,7 +24,7 @@ from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
 from studies.speed.generated import generated_rows
 from studies.speed.libraries import library_rows
-from studies.speed.on_wheels import on_wheels_rows, swerve_rows
+from studies.speed.on_wheels import frame_law_rows, on_wheels_rows, swerve_rows
 from studies.speed.rollouts import rollout_rows
 from studies.speed.rows import Row, rows_table, scaling_table
 from studies.speed.scaling import scaling
@@ -40,6 +40,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
     return {
         'tiago': lambda: tiago_rows(effort),
         'on-wheels': lambda: on_wheels_rows(effort),
+        'frame-laws': lambda: frame_law_rows(effort),
         'swerve': lambda: swerve_rows(effort),
         'chain': lambda: chain_rows(effort),
         'mobile-arm': lambda: mobile_arm_rows(effort),

@@ -12,6 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.frame_task import frame_place
+from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
+from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
+from kane_dynamics.robot.state import pose_numbers
 from studies import machine, robots
 from studies.speed.rows import RATE, TIME, Row
 from studies.speed.timing import Contender, Effort, race
@@ -35,6 +39,11 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
     most = np.where(np.arange(len(a)) < 5, 0.5 * np.abs(shared), case.robot.effort_limit)
     most[:3] = np.inf
     beyond = {**names, 'motors': every, 'most': most}
+    forces = fast.constrained_inverse_dynamics(case.q, case.v, a, motors).multipliers[1:]
+    pairs = zip(fast.labels[1:], np.abs(forces).tolist(), strict=True)
+    tyres = [kd.FrictionCone([label], 0.5, 1.8 * force + 1e-3) for label, force in pairs]
+    slipping = {**names, 'tyres': tyres, 'alike': np.ones(len(a))}
+    nearest = 'd.limited_inverse_dynamics(q, v, a, motors, cones=tyres, deviation=alike)'
     simulation = fast_simulation(fast)
     simulation.reset(case.q, case.v)
     one = 'd.constrained_inverse_dynamics(q, v, a, motors)'
@@ -49,6 +58,7 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
             Contender('forces', 'd.forward_dynamics(q, v, a).multipliers', names),
             Contender('limited', 'd.limited_inverse_dynamics(q, v, a, motors)', within),
             Contender('bound', 'd.limited_inverse_dynamics(q, v, a, motors, limits=most)', beyond),
+            Contender('tyres', nearest, slipping),
         ],
         effort,
     )
@@ -65,10 +75,49 @@ def on_wheels_rows(effort: Effort) -> Iterator[Row]:
     work = f'limited_inverse_dynamics, {_NAME}'
     yield Row(f'{work}: within limits', TIME, us['limited'], bound=100.0)
     yield Row(f'{work}: limits bind', TIME, us['bound'], bound=100.0)
+    yield Row(f'{work}: tyres slip, the nearest motion', TIME, us['tyres'], bound=100.0)
     step = f'Simulation.step from Python, RK4, {_NAME}'
     peer, inside = 'a step inside step(tau, 100)', us['steps'] / 100
     yield Row(step, TIME, us['step'], bound=5.0)
     yield Row(step, TIME, us['step'], peer, inside, note='the other is machine code alone')
+
+
+def frame_law_rows(effort: Effort) -> Iterator[Row]:
+    """Yield one period of the laws of a hand: wrench, impedance and motion axes, and tracking."""
+    case, hand = robots.tiago(), 'arm_7_link'
+    robot, fast = case.robot, kd.compile(case.robot, case.constraints)
+    motors, none = robot.velocity_names[3:], np.full(robot.nv, np.inf)
+    gains, posture = ([100.0] * 6, [20.0] * 6), dict.fromkeys(motors, 0.1)
+    near = pose_numbers('pose', frame_place(fast, hand, case.q)) + np.eye(7)[0] * 0.01
+    state = {'q': case.q, 'v': case.v, 'target': WrenchTarget(near, wrench=[0, 0, 0, 5.0, 0, 0])}
+    modes = {'impedance': ['impedance'] * 6, 'mixed': ['motion'] * 3 + ['wrench'] * 3}
+    laws = {
+        name: WrenchControl(fast, hand, motors, axes, *gains, posture, period=0.004, limits=none)
+        for name, axes in modes.items()
+    }
+    limited = dict.fromkeys(('effort_limit', 'velocity_limit'), none)
+    tracking = FrameTracking(fast, hand, motors, *gains, robot.neutral(), **limited)
+    before = fast.fallback_count
+    times = race(
+        [
+            *(
+                Contender(name, 'law.effort(q, v, target)', {**state, 'law': law})
+                for name, law in laws.items()
+            ),
+            Contender(
+                'tracking',
+                'law.effort(q, v, motion)',
+                {**state, 'law': tracking, 'motion': FrameMotion(near)},
+            ),
+        ],
+        effort,
+    )
+    us = {name: 1e6 * timing.median for name, timing in times.items()}
+    note = f'{fast.fallback_count - before} states went to the reference'
+    work = f'one period of WrenchControl, {_NAME}'
+    yield Row(f'{work}: six impedance axes', TIME, us['impedance'], bound=60.0, note=note)
+    yield Row(f'{work}: motion and wrench axes', TIME, us['mixed'], bound=60.0)
+    yield Row(f'one period of FrameTracking, {_NAME}', TIME, us['tracking'], bound=60.0)
 
 
 def swerve_rows(effort: Effort) -> Iterator[Row]:

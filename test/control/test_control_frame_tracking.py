@@ -11,7 +11,8 @@ from support.trees import random_state
 from support.wheeled_robots import wheeled_robot
 
 import kane_dynamics as kd
-from kane_dynamics.algorithms.task_space_law import DAMPED, TaskSpaceLaw
+from kane_dynamics.algorithms.damped_task_inverse import DAMPED
+from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 

@@ -15,7 +15,7 @@ from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
 from kane_dynamics.control.effort_controller import Gains, tracking_efforts
 from kane_dynamics.control.effort_law import EffortLaw, Terms
 from kane_dynamics.control.frame_controllers import FrameTorqueController
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot_config.parameters.tables import ComputedTorqueParameters
@@ -33,7 +33,7 @@ def scrub_effort():
     text = (ROOT / 'robots' / 'nonholonomic.urdf').read_text()
     text = text.replace('<dynamics damping=', f'<dynamics friction="{FRICTION}" damping=')
     p = from_preset('nonholonomic')
-    dynamics = Dynamics(build_model(p, text, p.joints), aims=True)
+    dynamics = Dynamics(build_model(p, text, p.joints), CompileOptions(aims=True))
     dynamics.compile()
     return EffortLaw(dynamics), dynamics.model
 

@@ -17,7 +17,7 @@ from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController, Gains, tracking_efforts
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Terms
 from kane_dynamics.control.frame_controllers import FrameTorqueController
-from kane_dynamics.control.node_dynamics import Dynamics
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.reference import Reference
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.inputs import InputMonitor
@@ -30,7 +30,7 @@ ALL = Terms()
 
 @cache
 def compiled_preset(name):
-    dynamics = Dynamics(model_of(name), aims=True)
+    dynamics = Dynamics(model_of(name), CompileOptions(aims=True))
     dynamics.compile()
     return dynamics
 

@@ -16,6 +16,7 @@ from kane_dynamics.algorithms.row_elimination import SparseRows, residuals, spar
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, smaller, symmetric_product
 from kane_dynamics.algorithms.task_space_law import GAINS, WANTED, TaskSpaceLaw, following_motion
 from kane_dynamics.algorithms.traced_inverse_solve import TracedInverseSolve
+from kane_dynamics.algorithms.wrench_law import TASK, TASK_GAINS, WrenchLaw, wrench_motion
 from kane_dynamics.compiler.graphs.step_graphs import nearest_speeds
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column
@@ -165,9 +166,11 @@ def _norm(values: Sequence[Any]) -> Any:
 class _Allowed:
     """What constraints allow at a state; see `algorithms.task_space_law.AllowedMotion`."""
 
-    def __init__(self, tracer: Tracer, law: TaskSpaceLaw, v: list[Any]) -> None:
+    def __init__(
+        self, tracer: Tracer, v: list[Any], held: Names = (), passive: bool = False
+    ) -> None:
         self._tracer, self._v = tracer, v
-        self._held, self._passive = indices_of(tracer, law.held), law.passive
+        self._held, self._passive = indices_of(tracer, held), passive
         rows = tracer.state_rows
         system = tracer.plan.balance.system(rows, sparse_rows(rows.matrix))
         if self._held:
@@ -208,7 +211,7 @@ def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
     if indices is not None:
         speeds = balance.completed(v, list(tracer.state_rows.velocity), indices)
         v, rcond = speeds.x, speeds.rcond
-    allowed = _Allowed(tracer, law, v)
+    allowed = _Allowed(tracer, v, law.held, law.passive)
     state = tracer.robot, law, tracer.q, v
     result = following_motion(*state, target, gains, posture, allowed)
     x, a = result.reference, result.acceleration
@@ -226,3 +229,16 @@ def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
     rcond = smaller(rcond, allowed.rcond)
     named = 'frame_effort', tracer, law.actuated
     return effort_spec(*named, inputs, switches, (x, a), force, rcond, result.report)
+
+
+def wrench_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
+    """Trace the numbers of `Dynamics.wrench_effort`; the choices are those of a `WrenchLaw`."""
+    law, v, allowed = WrenchLaw(*choices), list(tracer.v), _Allowed(tracer, list(tracer.v))
+    task, gains, switches = symbols('x', TASK), symbols('g', TASK_GAINS), symbols('s', len(TERMS))
+    state = tracer.robot, law, tracer.q, v, tracer.a
+    motion = wrench_motion(*state, task, gains, allowed)
+    a, needed = motion.acceleration, tracer.required_effort(v, motion.acceleration, switches)
+    force = [h + more for h, more in zip(needed, motion.force, strict=True)]
+    rcond = smaller(inverse_solve(tracer).allowed(a, allowed.rates(v)), allowed.rcond)
+    named = 'wrench_effort', tracer, law.actuated, [tracer.q, v, tracer.a, task, gains], switches
+    return effort_spec(*named, (v, a), force, rcond, motion.report)
