@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.wheel_forces import picture_of
 from studies import machine, robots
 from studies.speed.rows import RATE, TIME, Row
 from studies.speed.timing import Contender, Effort, race
@@ -88,6 +89,15 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
     yield from _measured(base, fast, names, effort)
+    contacts = kd.base_ground_contacts(base, friction=0.6)
+    names = {**names, 'f': picture_of, 'c': contacts.with_dynamics(fast), 'r': contacts}
+    picture = 'f({}, q, v, a, motors)'
+    names['a'] = fast.consistent_acceleration(case.q, case.v, case.a)
+    each = [Contender(x, picture.format(x), names) for x in 'cr']
+    us = {name: 1e6 * timing.median for name, timing in race(each, effort).items()}
+    work = 'wheel forces, friction use and tip-over margins of this base'
+    yield Row(work, TIME, us['c'], bound=100.0)
+    yield Row(work, TIME, us['c'], 'by the reference', us['r'])
 
 
 def _measured(
