@@ -12,7 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.wheel_forces import picture_of
+from kane_dynamics.control.governor import Governor
 from studies import machine, robots
 from studies.speed.rows import RATE, TIME, Row
 from studies.speed.timing import Contender, Effort, race
@@ -89,15 +91,38 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
     yield from _measured(base, fast, names, effort)
-    contacts = kd.base_ground_contacts(base, friction=0.6)
-    names = {**names, 'f': picture_of, 'c': contacts.with_dynamics(fast), 'r': contacts}
+    yield from _on_the_ground(base, fast, names, effort)
+
+
+def _on_the_ground(
+    base: kd.bases.WheeledBase, fast: kd.CompiledDynamics, names: dict[str, object], effort: Effort
+) -> Iterator[Row]:
+    """Yield forces of the wheels of a base, and a command that its governor lets through."""
+    q, v, a = (np.array(names[name], dtype=float) for name in 'qva')
+    a, contacts = (
+        fast.consistent_acceleration(q, v, a),
+        kd.base_ground_contacts(base, friction=0.6),
+    )
+    drive = DriveResponse(0.1, acceleration_limit=(4.0, 4.0, 8.0))
+    governor = Governor(contacts, drive, [*base.steering, *base.driven])
+    chosen = {
+        **names,
+        'q': q,
+        'v': v,
+        'a': a,
+        'f': picture_of,
+        'g': governor,
+        'still': np.zeros(3),
+    }
+    chosen |= {'c': contacts.with_dynamics(fast), 'r': contacts, 'goal': np.array([1.0, 0.2, 0.5])}
     picture = 'f({}, q, v, a, motors)'
-    names['a'] = fast.consistent_acceleration(case.q, case.v, case.a)
-    each = [Contender(x, picture.format(x), names) for x in 'cr']
+    each = [Contender(x, picture.format(x), chosen) for x in 'cr']
+    each.append(Contender('g', 'g.admit(q, v, a, still, still, goal)', chosen))
     us = {name: 1e6 * timing.median for name, timing in race(each, effort).items()}
     work = 'wheel forces, friction use and tip-over margins of this base'
     yield Row(work, TIME, us['c'], bound=100.0)
     yield Row(work, TIME, us['c'], 'by the reference', us['r'])
+    yield Row('a command that the governor of this base limits', TIME, us['g'], bound=150.0)
 
 
 def _measured(
