@@ -19,11 +19,8 @@ from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.analysis.ground_contacts import (
-    GroundContacts,
-    base_ground_contacts,
-    ground_contacts,
-)
+from kane_dynamics.analysis.contact_builders import base_ground_contacts, ground_contacts
+from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
 from kane_dynamics.constraints.closed_contacts import FrictionCone

@@ -53,10 +53,13 @@ def test_every_function_is_defined_once_for_all_engines():
 
 
 def test_a_function_is_a_formula_and_a_row():
-    """What CONTRIBUTING.md shows: nothing else of the package names it."""
+    """What CONTRIBUTING.md shows: nothing else of the package names it, but who calls it."""
     name, files = 'centroidal_momentum_rate', PACKAGE.rglob('*.py')
     naming = {x.relative_to(PACKAGE).as_posix() for x in files if name in x.read_text('utf-8')}
-    assert naming == {'dynamics/kinematics.py'}  # and that of its formula
+    assert naming == {
+        'dynamics/kinematics.py',
+        'analysis/ground_contacts.py',
+    }  # and that of its formula
     sources = 'algorithms/kinematics.py', 'dynamics/kinematics.py'
     recipe = (PACKAGE.parent / 'CONTRIBUTING.md').read_text('utf-8')
     added = [

@@ -162,9 +162,10 @@ class TracedFooting:
         robot, place = contacts.robot, ca.SX.sym('q', contacts.robot.nq)
         q = ca.vertsplit(place)
         matrix = contacts.constraints.rows(q, [0.0] * robot.nv, 0.0).matrix
-        pulls = tractions_of(contacts, q, np.eye(len(matrix)))
+        geometry = contacts.traced_at(q)
+        pulls = tractions_of(contacts, q, geometry.touches, np.eye(len(matrix)))
         parts = [
-            np.array(contacts.contact_points(q), dtype=object),
+            np.array(geometry.points, dtype=object),
             matrix,
             np.stack([pulls[name] for name in contacts.names], axis=1),
         ]

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ground contacts of a robot: wheels, from their constraint rows, and casters."""
+"""Where wheels and casters touch the ground, and how they carry a robot, by any engine."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra.matrices import cross_rows
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.analysis.contact_friction import (
-    common_normal,
-    friction_pair,
-    joint_of,
     parts_of,
-    placed_casters,
     sliding_friction,
-    spring_array,
     track_slip,
 )
 from kane_dynamics.analysis.normal_forces import (
@@ -28,20 +28,24 @@ from kane_dynamics.analysis.normal_forces import (
     normal_forces,
     tip_over,
 )
-from kane_dynamics.analysis.support_polygon import SupportPolygon, support_polygon
+from kane_dynamics.analysis.support_polygon import SupportPolygon, polygon_of
 from kane_dynamics.bases.block import TwistReach
-from kane_dynamics.bases.wheeled_base import WheeledBase
-from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.wheels import NoSideSlip
-from kane_dynamics.dynamics.functions import center_of_mass
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.robot.body import check_unique
-from kane_dynamics.robot.checks import as_one, as_several, as_vector
+from kane_dynamics.constraints.contacts import Plane
+from kane_dynamics.constraints.rolling import RollingWheel, Touch
+from kane_dynamics.dynamics.interface import Dynamics, checked_dynamics
+from kane_dynamics.exceptions import ConstraintError
+from kane_dynamics.robot.checks import as_vector, index_of
 from kane_dynamics.robot.robot import Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
+
+
+class ContactGeometry(NamedTuple):
+    """Where contacts are: points, and what touches the ground of each wheel."""
+
+    points: list[Any]
+    touches: Mapping[RollingWheel, Touch]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +55,8 @@ class GroundContacts:
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
-    constraints : ConstraintSet
-        Its constraints, among them rolling of the wheels.
+    dynamics : Dynamics
+        Of the robot under its constraints, among them rolling of the wheels.
     names : tuple of str
         Of the contacts: joints of the wheels, then casters.
     wheels : mapping of str to RollingWheel
@@ -74,8 +76,7 @@ class GroundContacts:
 
     """
 
-    robot: Robot
-    constraints: ConstraintSet
+    dynamics: Dynamics
     names: tuple[str, ...]
     wheels: Mapping[str, RollingWheel]
     sliding: Mapping[str, RollingWheel]
@@ -84,6 +85,65 @@ class GroundContacts:
     stiffness: Floats | None
     normal: Floats
     reach: TwistReach = field(default_factory=TwistReach)
+
+    @property
+    def robot(self) -> Robot:
+        """Return the robot under the present gravity and payloads of the dynamics."""
+        return self.dynamics.robot
+
+    @property
+    def constraints(self) -> ConstraintSet:
+        """Return the constraints of the robot."""
+        return self.dynamics.constraints
+
+    def with_dynamics(self, dynamics: Dynamics) -> GroundContacts:
+        """
+        Return the same contacts by another engine of the same robot, e.g. from `compile`.
+
+        Loads, margins and `wheel_forces` then follow from its machine code, and from the gravity
+        and payloads that are set in it. What external wrenches and wheels that slide add is
+        computed by the reference.
+
+        Parameters
+        ----------
+        dynamics : Dynamics
+            Under the same constraints.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is none, or has no poses of the bodies that touch the ground (`frames`).
+        ConstraintError
+            If the robot or the constraints are others.
+
+        """
+        same_robot = checked_dynamics(dynamics).robot.kinematic_key == self.robot.kinematic_key
+        if not same_robot or dynamics.labels != self.constraints.labels:
+            raise ConstraintError('dynamics: need those of the same robot under its constraints')
+        other = replace(self, dynamics=dynamics)
+        _ = other._rows  # fails now rather than under way
+        return other
+
+    @cached_property
+    def _bodies(self) -> tuple[int, ...]:
+        """Return the bodies that touch the ground."""
+        frames = [*(wheel.wheel for wheel in self._rolling), *self.casters.values()]
+        return tuple(dict.fromkeys(frame.body for frame in frames))
+
+    @cached_property
+    def _rows(self) -> tuple[int, ...]:
+        """Return where poses of these bodies stand among those of the dynamics."""
+        frames, bodies = self.dynamics.frames, self.robot.bodies
+        return tuple(index_of('frame', bodies[body].name, frames) for body in self._bodies)
+
+    @cached_property
+    def _rolling(self) -> tuple[RollingWheel, ...]:
+        rolling = [part for part in parts_of(self.constraints) if isinstance(part, RollingWheel)]
+        return (*rolling, *self.sliding.values())
+
+    @cached_property
+    def _plane(self) -> Plane:
+        return Plane(self.normal)
 
     def polygon(self, q: ArrayLike) -> SupportPolygon:
         """
@@ -95,28 +155,60 @@ class GroundContacts:
             If q has another shape, or there are not three points that make a polygon.
 
         """
-        points = self.contact_points(checked_coordinates(self.robot, q))
-        return support_polygon(np.array(points, dtype=float), self.normal, self.names)
+        return self.polygon_of(self.at(checked_coordinates(self.robot, q)))
 
-    def contact_points(self, q: Any) -> list[Any]:
-        """Return where each contact touches the ground at q, numbers or traced, [m]."""
-        bodies = body_poses(self.robot, q)
-        touched = [wheel.touch(self.robot, q).point for wheel in self.wheels.values()]
-        return touched + [(bodies[f.body] * f.pose).position() for f in self.casters.values()]
+    def polygon_of(self, geometry: ContactGeometry) -> SupportPolygon:
+        """Return the support polygon of geometry, in numbers."""
+        points = np.array(geometry.points, dtype=float)
+        return polygon_of(points, self._plane, self.names)
+
+    def at(self, q: ArrayLike) -> ContactGeometry:
+        """Return where the contacts are at coordinates q, by the dynamics."""
+        table = self.dynamics.frame_poses(q).tolist()
+        poses = [Pose.from_rotation_and_position(row[3:], row[:3]) for row in table]
+        return self._geometry(
+            {body: poses[k] for body, k in zip(self._bodies, self._rows, strict=True)}
+        )
+
+    def traced_at(self, q: Any) -> ContactGeometry:
+        """Return where the contacts are at coordinates q, numbers, arrays or traced."""
+        return self._geometry(dict(enumerate(body_poses(self.robot, q))))
+
+    def _geometry(self, poses: Mapping[int, Pose]) -> ContactGeometry:
+        """Return where the contacts are at poses of the bodies."""
+        touches = {w: w.touch_at(poses[w.wheel.body] * w.wheel.pose) for w in self._rolling}
+        points = [touches[wheel].point for wheel in self.wheels.values()]
+        points += [(poses[f.body] * f.pose).position() for f in self.casters.values()]
+        return ContactGeometry(points, touches)
+
+    def wrench(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
+    ) -> Floats:
+        """Return `ground_wrench`; parameters as there."""
+        robot, d = self.robot, self.dynamics
+        if external_wrenches is not None:
+            return ground_wrench(robot, q, v, a, external_wrenches)
+        place = np.array(checked_coordinates(robot, q))
+        speeds, rates = as_vector('v', v, robot.nv), as_vector('a', a, robot.nv)
+        rate = d.centroidal_momentum_rate(place, speeds, rates)
+        mass = sum([body.inertia.mass for body in robot.bodies])
+        force = rate[3:] - mass * robot.gravity
+        moment = rate[:3] + cross_rows(d.center_of_mass(place), force)
+        return np.concatenate([moment, force])
 
     def loads(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
     ) -> NormalForces:
         """Return the normal force of each contact; parameters as for `ground_wrench`."""
-        wrench = ground_wrench(self.robot, q, v, a, external_wrenches)
+        wrench = self.wrench(q, v, a, external_wrenches)
         return normal_forces(self.polygon(q), wrench, self.stiffness)
 
     def margins(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
     ) -> TipOver:
         """Return the tip-over margins; parameters as for `ground_wrench`."""
-        wrench = ground_wrench(self.robot, q, v, a, external_wrenches)
-        return tip_over(self.polygon(q), wrench, center_of_mass(self.robot, q))
+        wrench = self.wrench(q, v, a, external_wrenches)
+        return tip_over(self.polygon(q), wrench, self.dynamics.center_of_mass(q))
 
     def critical_acceleration(
         self,
@@ -147,8 +239,8 @@ class GroundContacts:
         """
         per_s = np.array(checked_speeds(self.robot, direction, 'direction'))
         start = np.array(checked_speeds(self.robot, 0.0 * per_s if a is None else a, 'a'))
-        now = ground_wrench(self.robot, q, v, start, external_wrenches)
-        then = ground_wrench(self.robot, q, v, start + per_s, external_wrenches)
+        now = self.wrench(q, v, start, external_wrenches)
+        then = self.wrench(q, v, start + per_s, external_wrenches)
         return first_to_tip(self.polygon(q), now, then - now)
 
     def sliding_forces(self, q: ArrayLike, v: ArrayLike, loads: ArrayLike) -> dict[str, Floats]:
@@ -171,123 +263,3 @@ class GroundContacts:
             slip = track_slip(wheel, coordinates, np.array(speeds))
             forces[joint] = sliding_friction(slip, float(normal[k]), self.friction[k])
         return forces
-
-
-def ground_contacts(
-    robot: Robot,
-    constraints: Sequence[Constraint],
-    *,
-    casters: Mapping[str, tuple[str, ArrayLike]] | None = None,
-    friction: float | ArrayLike | Mapping[str, float | ArrayLike] | None = None,
-    stiffness: Mapping[str, float] | None = None,
-    sliding: Sequence[RollingWheel] = (),
-) -> GroundContacts:
-    """
-    Return what a robot stands on: loads, margins and friction follow from it.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    constraints : sequence of Constraint
-        Of the robot; those of wheels and balls say where it touches the ground. The side force of
-        `no_side_slip`, also in `differential_drive`, is shared evenly by the wheels without a
-        lateral row, by all if each has one. Forces of other rows count, but are no wheel's.
-    casters : mapping of str to (str, array_like), optional
-        Massless casters without friction, by name: a frame and the point, in its axes [m], where
-        it touches the ground.
-    friction : float, (float, float), or mapping of str to these, optional
-        mu, or mu along and across the track, of all contacts or by name.
-    stiffness : mapping of str to float, optional
-        Of suspension and tyre of each contact along the normal [N/m].
-    sliding : sequence of RollingWheel
-        Directions along which wheels slide against dry friction instead of rolling, e.g.
-        ``rolling_wheel(...).only('lateral')`` of the wheels of a skid steer.
-
-    Raises
-    ------
-    NameNotFoundError
-        If a frame or contact does not exist.
-    InvalidInputError
-        If a number is not finite, negative, or missing (friction of what slides, stiffness of one
-        contact); or two contacts have one name.
-    ConstraintError
-        If a side force has no wheel to act on, a wheel both rolls and slides along a direction, or
-        wheels stand on planes with different normals.
-
-    """
-    several = ConstraintSet.of(robot, constraints)
-    parts = parts_of(several)
-    rolling = [part for part in parts if isinstance(part, RollingWheel)]
-    slides = {joint_of(wheel): wheel for wheel in as_several(RollingWheel, 'sliding', sliding)}
-    for joint, wheel in slides.items():
-        both = sorted(set(wheel.labels) & set(several.labels))
-        if both:
-            raise ConstraintError(f"wheel '{joint}' rolls and slides along the same: {both}")
-    if not rolling and any(isinstance(part, NoSideSlip) for part in parts):
-        raise ConstraintError('the force of no_side_slip has no wheel to act on, none rolls')
-    on_joints = {joint_of(wheel): wheel for wheel in rolling}
-    wheels = on_joints | {joint: slides[joint] for joint in slides if joint not in on_joints}
-    placed = placed_casters(robot, casters)
-    names = (*wheels, *placed)
-    check_unique('contact', names)
-    coefficients = np.array([friction_pair(name, friction, names) for name in names])
-    unknown = [name for name in slides if np.isnan(coefficients[names.index(name)]).any()]
-    if unknown:
-        raise InvalidInputError(f'friction: need that of wheels that slide, {unknown}')
-    return GroundContacts(
-        robot,
-        several,
-        names,
-        wheels,
-        slides,
-        placed,
-        coefficients.reshape(-1, 2),
-        None if stiffness is None else spring_array(stiffness, names),
-        common_normal(wheels),
-    )
-
-
-def base_ground_contacts(
-    base: WheeledBase,
-    *,
-    friction: float | ArrayLike | Mapping[str, float | ArrayLike] | None = None,
-    stiffness: Mapping[str, float] | None = None,
-) -> GroundContacts:
-    """
-    Return what a mobile base stands on, see `ground_contacts`.
-
-    Its supports are the contacts 'support 0', 'support 1', ...; wheels of a skid steer slide
-    across their track.
-
-    Parameters
-    ----------
-    base : WheeledBase
-        From `bases.differential`, `bases.mecanum`, ...
-    friction, stiffness
-        As for `ground_contacts`.
-
-    Raises
-    ------
-    NameNotFoundError, InvalidInputError, ConstraintError
-        As for `ground_contacts`; or if `base` is none.
-
-    """
-    as_one(WheeledBase, 'base', base, 'what bases.differential etc. return')
-    body = base.robot.bodies[0].name
-    skids = base.kind == 'skid_steer'
-    rolling = [one for one in base.constraints if isinstance(one, RollingWheel)]
-    fixed = {wheel.joint for wheel in base.wheels if wheel.kind == 'fixed' and skids}
-    stands = ground_contacts(
-        base.robot,
-        base.constraints,
-        casters={f'support {k}': (body, point) for k, point in enumerate(base.supports)},
-        friction=friction,
-        stiffness=stiffness,
-        sliding=[
-            replace(one, labels=(f'{joint_of(one)}/lateral',), directions=('lateral',))
-            for one in rolling
-            if joint_of(one) in fixed
-        ],
-    )
-    return replace(stands, reach=TwistReach(base))

@@ -25,7 +25,7 @@ from kane_dynamics.analysis.base_effects import (
 )
 from kane_dynamics.analysis.base_motion import BaseMotion, twist_rate
 from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.normal_forces import edge_rows, pressed_shares
+from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
@@ -154,7 +154,7 @@ class MotionLimits:
         pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
         return GroundRows(
             float(distances.min()),
-            np.vstack([pressing, shares, edge_rows(polygon)]).T,
+            np.vstack([pressing, shares, polygon.edge_rows]).T,
             pushes,
             -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
         )

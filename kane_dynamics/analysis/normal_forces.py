@@ -39,11 +39,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kane_dynamics.algebra.matrices import cross_rows
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
-from kane_dynamics.analysis.support_polygon import SupportPolygon
-from kane_dynamics.constraints.contacts import Plane
+from kane_dynamics.analysis.support_polygon import SupportPolygon, lengths_of
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot
@@ -88,14 +88,14 @@ def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLi
     """Return the margins of a robot that stands on a polygon."""
     w = as_vector('wrench [N m, N]', wrench, 6)
     p_c = as_vector('center_of_mass [m]', center_of_mass, 3)
-    f, n = -w[3:], -(w[:3] - np.cross(p_c, w[3:]))
+    f, n = -w[3:], -(w[:3] - cross_rows(p_c, w[3:]))
     axes = polygon.axes
     l = _across(axes, polygon.ends - p_c)  # noqa: E741
     turning = axes * (axes @ n)[:, None]
-    lengths = np.linalg.norm(l, axis=1)
-    f_i = _across(axes, np.broadcast_to(f, axes.shape))
-    f_i = f_i + np.cross(l, turning) / np.square(lengths)[:, None]
-    sines, cosines = np.sum(axes * np.cross(f_i, l), axis=1), np.sum(f_i * l, axis=1)
+    lengths = lengths_of(l)
+    f_i = f - axes * (axes @ f)[:, None]
+    f_i = f_i + cross_rows(l, turning) / np.square(lengths)[:, None]
+    sines, cosines = _dots(axes, cross_rows(f_i, l)), _dots(f_i, l)
     angles = np.arctan2(sines, cosines)
     total = float(polygon.normal @ w[3:])
     flies = not total > 0.0
@@ -103,7 +103,7 @@ def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLi
     return TipOver(
         polygon.edges,
         angles,
-        np.linalg.norm(f_i, axis=1),
+        lengths_of(f_i),
         lengths * np.abs(np.sin(angles)),
         float(np.linalg.norm(f)),
         np.full(3, np.nan) if flies else zero_moment_point(polygon, w),
@@ -114,24 +114,22 @@ def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLi
 def zero_moment_point(polygon: SupportPolygon, wrench: Floats) -> Floats:
     """Return where a force that presses has no moment along the plane, shape (3,) [m]."""
     n, middle = polygon.normal, polygon.middle
-    moment = wrench[:3] - np.cross(middle, wrench[3:])
-    return np.asarray(middle + np.cross(n, moment) / (n @ wrench[3:]))
+    moment = wrench[:3] - cross_rows(middle, wrench[3:])
+    return np.asarray(middle + cross_rows(n, moment) / (n @ wrench[3:]))
 
 
 def edge_moments(polygon: SupportPolygon, wrench: Floats) -> Floats:
     """Return the moment about each edge that keeps the robot on the ground, (..., e) [N m]."""
-    return np.asarray((edge_rows(polygon) @ wrench[..., None])[..., 0])
-
-
-def edge_rows(polygon: SupportPolygon) -> Floats:
-    """Return the rows of `edge_moments` over the wrench of the ground, (..., e, 6)."""
-    sides = np.cross(polygon.inward, polygon.normal)
-    return np.concatenate([sides, np.cross(polygon.ends, sides)], axis=-1)
+    return np.asarray((polygon.edge_rows @ wrench[..., None])[..., 0])
 
 
 def _across(axes: Floats, vectors: Floats) -> Floats:
     """Return (1 - a a') x for each axis a and vector x."""
-    return vectors - axes * np.sum(axes * vectors, axis=1)[:, None]
+    return vectors - axes * _dots(axes, vectors)[:, None]
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    return np.einsum('ij,ij->i', a, b)
 
 
 # A moment that changes by less than this part of what it is made of does not change.
@@ -206,7 +204,7 @@ def ground_wrench(
         external=wrenches_on_bodies(robot, external_wrenches),
     )[1]
     force = vec3(wrench.primary)
-    return np.r_[vec3(wrench.dual) - np.cross(point, force), force]
+    return np.r_[vec3(wrench.dual) - cross_rows(point, force), force]
 
 
 EXACT, SUSPENSION, LEAST_NORM = 'exact', 'suspension', 'least norm'
@@ -243,6 +241,10 @@ def normal_forces(
     span = np.abs(G[1:]).max()  # rows of one size
     G[1:] /= span
     moments = total * np.r_[1.0, in_plane @ (point - polygon.middle) / span]
+    weighted = springs[:, None] * G.T
+    forces = weighted @ np.linalg.solve(G @ weighted, moments)
+    if (forces >= 0.0).all():  # no spring would pull
+        return NormalForces(forces, np.zeros(len(springs)), determined, balanced)
     solution = nearest_above(
         np.diag(1.0 / np.sqrt(springs)),
         G,
@@ -264,9 +266,9 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
     n, middle = polygon.normal, polygon.middle
     G, in_plane = _balance(polygon)
     # n x M about the middle, of unit moments and forces about the origin of the world
-    forces = -np.cross(middle[..., None, :], np.eye(3))
+    forces = -cross_rows(middle[..., None, :], np.eye(3))
     moved = np.concatenate([np.broadcast_to(np.eye(3), forces.shape), forces], axis=-2)
-    turned = in_plane @ np.swapaxes(np.cross(n, moved), -1, -2)
+    turned = in_plane @ np.swapaxes(cross_rows(n, moved), -1, -2)
     total = np.broadcast_to(np.r_[np.zeros(3), n], (*turned.shape[:-2], 1, 6))
     back = np.swapaxes(G, -1, -2)
     solution = np.linalg.solve(G * springs @ back, np.concatenate([total, turned], axis=-2))
@@ -275,7 +277,7 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
 
 def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:
     """Return G of G N = (n.F, n x M), (..., 3, k), and the directions of the plane, (2, 3)."""
-    in_plane = Plane(polygon.normal).directions()
+    in_plane = polygon.in_plane
     arms = in_plane @ np.swapaxes(polygon.points - polygon.middle[..., None, :], -1, -2)
     return np.concatenate([np.ones_like(arms[..., :1, :]), arms], axis=-2), in_plane
 

@@ -18,8 +18,8 @@ import numpy as np
 from kane_dynamics.algorithms.constrained_inverse import balance_force
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.analysis.base_effects import TracedRecursion
+from kane_dynamics.analysis.contact_builders import base_ground_contacts
 from kane_dynamics.analysis.contact_friction import sliding_friction
-from kane_dynamics.analysis.ground_contacts import base_ground_contacts
 from kane_dynamics.analysis.normal_forces import normal_forces
 from kane_dynamics.bases.motion_rows import wheel_place
 from kane_dynamics.bases.wheeled_base import WheeledBase

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.matrices import cross_rows
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_shaped
@@ -22,9 +23,11 @@ _LINE = 1e-6
 # Heights over length: wheels, casters and the plane of a URDF differ by millimetres.
 _FLAT = 0.02
 _LEAST = 3  # points
+# Twice the area of a triangle, over the square of the length, of points that are on one edge.
+_ON_EDGE = 1e-12
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class SupportPolygon:
     """
     Points that a robot stands on, moved along the normal into one plane. See `support_polygon`.
@@ -39,6 +42,8 @@ class SupportPolygon:
         In world axes [m].
     normal : ndarray, shape (3,)
         Unit normal of the plane, to the side of the robot.
+    in_plane : ndarray, shape (2, 3)
+        Unit vectors x and y of the plane.
     corners : tuple of int
         Points at the corners, clockwise seen from the robot; those inside, or on an edge, carry
         but make no edges.
@@ -48,9 +53,10 @@ class SupportPolygon:
     names: tuple[str, ...]
     points: Floats
     normal: Floats
+    in_plane: Floats
     corners: tuple[int, ...]
 
-    @property
+    @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """Return the names of the ends of each edge."""
         following = (*self.corners[1:], self.corners[0])
@@ -58,26 +64,32 @@ class SupportPolygon:
             (self.names[i], self.names[j]) for i, j in zip(self.corners, following, strict=True)
         )
 
-    @property
+    @cached_property
     def ends(self) -> Floats:
         """Return the end of each edge, p_{i+1}, shape (e, 3) [m]."""
-        return np.roll(self.points[..., list(self.corners), :], -1, axis=-2)
+        return self.points.take((*self.corners[1:], self.corners[0]), axis=-2)
 
-    @property
+    @cached_property
     def axes(self) -> Floats:
         """Return the unit direction of each edge, a_i, shape (e, 3)."""
-        along = self.ends - self.points[..., list(self.corners), :]
-        return along / np.linalg.norm(along, axis=-1, keepdims=True)
+        along = self.ends - self.points.take(self.corners, axis=-2)
+        return along / lengths_of(along)[..., None]
 
-    @property
+    @cached_property
     def inward(self) -> Floats:
         """Return the unit vectors in the plane from each edge to the inside, shape (e, 3)."""
-        return np.cross(self.axes, self.normal)
+        return cross_rows(self.axes, self.normal)
 
-    @property
+    @cached_property
     def middle(self) -> Floats:
         """Return the mean of the points, shape (3,) [m]."""
-        return np.mean(self.points, axis=-2)
+        return self.points.sum(axis=-2) / len(self.names)
+
+    @cached_property
+    def edge_rows(self) -> Floats:
+        """Return the rows over the wrench of the ground of the moments about edges, (e, 6)."""
+        sides = -self.axes  # inward x normal
+        return np.concatenate([sides, cross_rows(self.ends, sides)], axis=-1)
 
     def moved(self, points: Floats) -> SupportPolygon:
         """
@@ -94,7 +106,7 @@ class SupportPolygon:
             If they are not in one plane, or on one line, or other points are corners.
 
         """
-        laid = _laid(points, Plane(self.normal), self.names)
+        laid = _laid(points, self.normal, self.in_plane, self.names)
         polygon = replace(self, points=laid.points)
         from_edges = laid.points[..., None, :, :] - polygon.ends[..., None, :]
         inside = np.einsum('neki,nei->nek', from_edges, polygon.inward)
@@ -136,16 +148,45 @@ def support_polygon(
     4
 
     """
-    rows, plane = as_shaped('points [m]', points, ('k', 3)), Plane(normal)
-    n = np.array(plane.normal)
+    rows = as_shaped('points [m]', points, ('k', 3))
     numbered = [f'point {i}' for i in range(len(rows))]
     called = tuple(as_names('names', numbered if names is None else names))
     if len(called) != len(rows):
         raise InvalidInputError(f'names: need {len(rows)} of them, got {list(called)}')
-    laid = _laid(rows[None], plane, called)
-    corners = tuple(int(i) for i in scipy.spatial.ConvexHull(laid.flat[0]).vertices[::-1])
+    return polygon_of(rows, Plane(normal), called)
+
+
+def polygon_of(rows: Floats, plane: Plane, names: tuple[str, ...]) -> SupportPolygon:
+    """Return the support polygon of points, shape (k, 3), that are known to be finite."""
+    in_plane = plane.directions()
+    laid = _laid(rows[None], np.array(plane.normal), in_plane, names)
+    corners = _corners(laid.flat[0].tolist(), _ON_EDGE * float(laid.lengths[0]) ** 2)
     first = corners.index(min(corners))  # begin at the point that is named first
-    return SupportPolygon(called, laid.points[0], n, corners[first:] + corners[:first])
+    order = (*corners[first:], *corners[:first])
+    return SupportPolygon(names, laid.points[0], np.array(plane.normal), in_plane, order)
+
+
+def _corners(flat: list[list[float]], least: float) -> list[int]:
+    """Return the corners of the hull of points, clockwise; few points need no larger program."""
+    order = sorted(range(len(flat)), key=flat.__getitem__)
+    corners: list[int] = []
+    for way in (order, order[::-1]):  # along the upper side, and back along the lower one
+        chain: list[int] = []
+        for k in way:
+            x, y = flat[k]
+            while len(chain) > 1:
+                (a, b), (c, d) = flat[chain[-2]], flat[chain[-1]]
+                if (c - a) * (y - b) - (d - b) * (x - a) < -least:
+                    break
+                chain.pop()
+            chain.append(k)
+        corners += chain[:-1]
+    return corners
+
+
+def lengths_of(vectors: Floats) -> Floats:
+    """Return the lengths of rows."""
+    return np.sqrt(np.einsum('...i,...i->...', vectors, vectors))
 
 
 class _Laid(NamedTuple):
@@ -156,22 +197,22 @@ class _Laid(NamedTuple):
     lengths: Floats
 
 
-def _laid(rows: Floats, plane: Plane, names: tuple[str, ...]) -> _Laid:
+def _laid(rows: Floats, n: Floats, in_plane: Floats, names: tuple[str, ...]) -> _Laid:
     """Return points that a robot stands on, (n, k, 3), in the plane through their mean."""
-    n = np.array(plane.normal)
-    from_middle = rows - rows.mean(axis=1, keepdims=True)
+    from_middle = rows - rows.sum(axis=1, keepdims=True) / max(1, len(names))
     heights = from_middle @ n
-    flat = from_middle @ plane.directions().T  # x, y, n right-handed: counterclockwise
-    sizes = np.zeros((len(rows), 2))
-    if len(names) >= _LEAST:
-        sizes = np.linalg.svd(flat, compute_uv=False)
-    lengths, widths = sizes.T
+    flat = from_middle @ in_plane.T  # x, y, n right-handed: counterclockwise
+    # singular values of two columns
+    (xx, xy), (_, yy) = np.einsum('nki,nkj->ijn', flat, flat)
+    mean, apart = 0.5 * (xx + yy), np.hypot(0.5 * (xx - yy), xy)
+    lengths, widths = np.sqrt(mean + apart), np.sqrt(np.maximum(mean - apart, 0.0))
+    widths *= len(names) >= _LEAST
     for k in np.flatnonzero(~(widths > _LINE * lengths)):
         raise InvalidInputError(
             'a robot stands on three points that are not on one line, got '
             f'{_shown(names, rows[k])}'
         )
-    differ = np.ptp(heights, axis=1)
+    differ = heights.max(axis=1) - heights.min(axis=1)
     for k in np.flatnonzero(differ > _FLAT * lengths):
         raise InvalidInputError(
             f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'

@@ -14,6 +14,7 @@ with least efforts.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -24,26 +25,27 @@ from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
+from kane_dynamics.analysis.contact_builders import ground_contacts
 from kane_dynamics.analysis.contact_friction import friction_wrench, joint_of, parts_of
-from kane_dynamics.analysis.ground_contacts import GroundContacts, ground_contacts
+from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.normal_forces import (
     EXACT,
     LEAST_NORM,
     NormalForces,
     TipOver,
-    ground_wrench,
     normal_forces,
     tip_over,
 )
 from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.rolling import RollingWheel
+from kane_dynamics.constraints.rolling import RollingWheel, Touch
 from kane_dynamics.constraints.wheels import NoSideSlip
-from kane_dynamics.dynamics.functions import center_of_mass, constrained_inverse_dynamics
+from kane_dynamics.dynamics.functions import constrained_inverse_dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import ArrayLike, Floats
 
 ALONG = 'longitudinal'
+_NOTHING = 1e-9  # of the force of the ground
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,16 +59,23 @@ class ContactForce:
     longitudinal: float  # Its parts: pressing
     lateral: float  # Its parts: pressing
     friction: Floats  # shape (2,): mu along and across the track
+    roundoff: float  # Force that is none [N]: what digits of the motion leave of a zero
 
     @property
     def use(self) -> float:
-        """Return the part of the friction that is used: it slips at 1."""
+        """
+        Return the part of the friction that is used: it slips at 1.
+
+        Without load any traction slips, infinity; where there is none either nothing does, 0.
+        """
         if np.isnan(self.friction).any():
             return np.nan
-        traction, most = np.array([self.longitudinal, self.lateral]), self.friction * self.normal
-        with np.errstate(divide='ignore'):
-            parts = np.divide(traction, most, out=np.zeros(2), where=traction != 0.0)
-        return float(np.linalg.norm(parts))
+        loaded, parts = self.normal > self.roundoff, [0.0, 0.0]
+        for k, traction in enumerate((self.longitudinal, self.lateral)):
+            if abs(traction) > self.roundoff:
+                most = self.friction.item(k) * self.normal if loaded else 0.0
+                parts[k] = traction / most if most > 0.0 else np.inf
+        return hypot(*parts)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -154,37 +163,44 @@ def picture_of(
     time: float = 0.0,
 ) -> WheelForces:
     """Return the contact picture of a stance; parameters and errors as for `wheel_forces`."""
-    robot, coordinates = contacts.robot, checked_coordinates(contacts.robot, q)
-    wrench, polygon = ground_wrench(robot, q, v, a, external_wrenches), contacts.polygon(q)
+    coordinates, geometry = checked_coordinates(contacts.robot, q), contacts.at(q)
+    wrench, polygon = contacts.wrench(q, v, a, external_wrenches), contacts.polygon_of(geometry)
     loads = normal_forces(polygon, wrench, contacts.stiffness)
-    scrub_effort = contacts.sliding_forces(q, v, loads.forces)
-    effort = constrained_inverse_dynamics(
-        robot,
-        q,
-        v,
-        a,
-        contacts.constraints,
-        actuated,
-        weights,
-        external_wrenches=_with_friction(contacts, coordinates, scrub_effort, external_wrenches),
-        time=time,
-    )
+    scrub_effort = contacts.sliding_forces(q, v, loads.forces) if contacts.sliding else {}
+    if scrub_effort or external_wrenches:
+        pushed = _with_friction(contacts, coordinates, scrub_effort, external_wrenches)
+        effort = constrained_inverse_dynamics(
+            contacts.robot,
+            q,
+            v,
+            a,
+            contacts.constraints,
+            actuated,
+            weights,
+            external_wrenches=pushed,
+            time=time,
+        )
+    else:
+        effort = contacts.dynamics.constrained_inverse_dynamics(
+            q, v, a, actuated, weights, time=time
+        )
     if loads.determined != EXACT and not scrub_effort:
         loads = with_joints(loads, contacts, coordinates, effort, actuated, time)
-    tractions = tractions_of(contacts, coordinates, effort.multipliers)
+    tractions = tractions_of(contacts, coordinates, geometry.touches, effort.multipliers)
     for name, along in scrub_effort.items():
-        tractions[name] += along @ contacts.sliding[name].touch(robot, coordinates).axes[:2]
+        tractions[name] += along @ geometry.touches[contacts.sliding[name]].axes[:2]
+    roundoff = _NOTHING * float(np.abs(wrench[3:]).max())
     forces = []
     for k, (name, load) in enumerate(zip(contacts.names, loads.forces.tolist(), strict=True)):
         wheel, axes = contacts.wheels.get(name), np.zeros((2, 3))
         if wheel is not None:
-            axes = wheel.touch(robot, coordinates).axes[:2]
+            axes = geometry.touches[wheel].axes[:2]
         parts = axes @ tractions[name]  # a traction may hold a part along the normal too
         force = parts @ axes + load * contacts.normal
         along, across = parts.tolist()
         what = name, polygon.points[k], force, load, along, across, contacts.friction[k]
-        forces.append(ContactForce(*what))
-    margins = tip_over(polygon, wrench, center_of_mass(robot, q))
+        forces.append(ContactForce(*what, roundoff))
+    margins = tip_over(polygon, wrench, contacts.dynamics.center_of_mass(q))
     return WheelForces({one.name: one for one in forces}, loads, margins, effort)
 
 
@@ -204,7 +220,12 @@ def _with_friction(
     return wrenches
 
 
-def tractions_of(contacts: GroundContacts, q: Any, multipliers: Floats) -> dict[str, Floats]:
+def tractions_of(
+    contacts: GroundContacts,
+    q: Any,
+    touches: Mapping[RollingWheel, Touch],
+    multipliers: Floats,
+) -> dict[str, Floats]:
     """Return the traction that rows give to each contact, (..., 3), world axes [N]."""
     forces = {name: np.zeros((*multipliers.shape[:-1], 3)) for name in contacts.names}
     free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
@@ -214,7 +235,7 @@ def tractions_of(contacts: GroundContacts, q: Any, multipliers: Floats) -> dict[
         pushes = multipliers[..., first : first + len(part.labels)]
         first += len(part.labels)
         if isinstance(part, RollingWheel):
-            joint, touch = joint_of(part), part.touch(contacts.robot, q)
+            joint, touch = joint_of(part), touches[part]
             forces[joint] = forces[joint] + pushes @ touch.directions
         elif isinstance(part, NoSideSlip):
             left = as_array([-sin(q[2]), cos(q[2]), 0.0])

@@ -11,20 +11,24 @@ the last digit: then the base could not move at all. The nearest angles that do 
    \beta_i(\nu) = \mathrm{atan2}(-k_{c,i}\cdot\nu,\; k_{s,i}\cdot\nu) \bmod \pi ,
 
 over the directions of :math:`\nu` that fixed wheels allow: Gauss and Newton, from the singular
-vector of the rows that they change least.
+vector of the rows that they change least. A change of :math:`\nu` along itself turns nothing: the
+largest component may stay, and two columns of slopes are left.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import atan2, hypot, pi
 from typing import NamedTuple
 
 import numpy as np
 
 from kane_dynamics.bases.motion_rows import BaseRows, left_null_space
-from kane_dynamics.typing import Bools, Floats, Indices
+from kane_dynamics.typing import Floats, Indices
 
 # the angles of a direction agree whatever it is: what is left of the search is not seen
 _MOST_STEPS, _LONGEST_STEP, _STILL = 20, 0.3, 1e-9
+_APART = 1e-4  # determinant over squared trace of what normal equations solve to twelve digits
+_OTHERS = ((1, 2), (0, 2), (0, 1))
 _WEAK = 1e-9  # relative singular value: along the direction itself slopes are zero
 _AT_CENTRE = 1e-9  # of the size of the base: a steering axis that the base turns about
 _BISECTIONS = 20
@@ -81,6 +85,37 @@ class SteeringStep(NamedTuple):
     twist: Floats
 
 
+class _Angles(NamedTuple):
+    """How far angles are off those of a unit direction z, and how these follow from it."""
+
+    z: list[float]
+    off: list[float]
+    slopes: list[list[float]]  # (m, 3); empty where any angle will do
+    main: int  # of z, its largest component: changes of the two others move angles enough
+
+    def fitted(self, values: list[float]) -> list[float]:
+        """Return the change of z of least squares and least norm, across z."""
+        z, i, j = self.z, *_OTHERS[self.main]
+        cc = cd = dd = cr = dr = 0.0
+        for slope, r in zip(self.slopes, values, strict=True):
+            if slope:
+                c, d = slope[i], slope[j]
+                cc, cd, dd = cc + c * c, cd + c * d, dd + d * d
+                cr, dr = cr + c * r, dr + d * r
+        square = cc * dd - cd * cd
+        if not square > _APART * (cc + dd) ** 2:  # singular values say what moves nothing
+            pairs = [(*slope, r) for slope, r in zip(self.slopes, values, strict=True) if slope]
+            columns = np.array(pairs).reshape(-1, 4)
+            least: list[float] = np.linalg.lstsq(columns[:, :3], columns[:, 3], _WEAK)[0].tolist()
+            return least
+        p, q = (dd * cr - cd * dr) / square, (cc * dr - cd * cr) / square
+        along = p * z[i] + q * z[j]
+        step = [-along * x for x in z]
+        step[i] += p
+        step[j] += q
+        return step
+
+
 class CentredSteering:
     """The steered wheels without trail of one base, at coordinates but for their angles."""
 
@@ -91,6 +126,7 @@ class CentredSteering:
             for k, wheel in enumerate(wheels)
         ]
         self.centred: Indices = np.flatnonzero(np.array(trails) <= rows.small)
+        self._places: list[int] = self.centred.tolist()
         wheels_centred = [wheels[int(k)] for k in self.centred]
         _, kc, ks = base.lateral(q)
         kc, ks = kc[self.centred], ks[self.centred]
@@ -98,26 +134,30 @@ class CentredSteering:
         self._size = float(arms.max(initial=0.0)) or 1.0
         self._unit = np.array([1.0, 1.0, 1.0 / self._size])  # yaw rates count at the outermost
         fixed = rows.without(wheels_centred).bound_motions() * self._unit
-        # of unit columns, one for each motion that fixed wheels leave
-        self._open = left_null_space(fixed.T, rows.small)
+        # of unit columns, one for each motion that fixed wheels leave, and zeros
+        motions = left_null_space(fixed.T, rows.small)
+        self._count = motions.shape[1]
+        self._open = np.hstack([motions, np.zeros((3, 3 - self._count))])
         weights = np.array([[1.0], [_SIDEWAYS], [1.0]])
         self._followed = np.linalg.pinv(weights * self._open) * weights.T
-        self._kc, self._ks = ((k * self._unit) @ self._open for k in (kc, ks))
+        self._lateral = [(k * self._unit) @ self._open for k in (kc, ks)]
+        self._kc, self._ks = (k.tolist() for k in self._lateral)
         indices = base.steering_angles[self.centred]
         self._limits = base.robot.lower[indices], base.robot.upper[indices]
-        self._any = len(wheels_centred) > 0 and self._open.shape[1] > 0
+        self._any = len(wheels_centred) > 0 and self._count > 0
 
-    def agreed(self, angles: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    def agreed(
+        self, angles: Sequence[float], rates: Sequence[float]
+    ) -> tuple[list[float], list[float]]:
         """Return the nearest angles that agree, and rates with which they go on to, (s,) each."""
-        nearest, turning = angles.copy(), rates.copy()
+        nearest, turning = [*angles], [*rates]
         if self._any:
-            present = angles[self.centred]
-            direction = self._direction(present)
-            slopes, free = self._slopes(direction)
-            nearest[self.centred] = self._angles(direction, present)
-            centred_rates = rates[self.centred]
-            fitting = slopes @ np.linalg.lstsq(slopes[~free], centred_rates[~free], rcond=_WEAK)[0]
-            turning[self.centred] = np.where(free, centred_rates, fitting)
+            here = self._nearest([angles[k] for k in self._places])
+            x, y, yaw = here.fitted([rates[k] for k in self._places])
+            for k, off, slope in zip(self._places, here.off, here.slopes, strict=True):
+                nearest[k] -= off
+                if slope:
+                    turning[k] = slope[0] * x + slope[1] * y + slope[2] * yaw
         return nearest, turning
 
     def towards(self, angles: Floats, twist: Floats, most: float) -> SteeringStep:
@@ -128,7 +168,7 @@ class CentredSteering:
         if not self._any or size == 0.0:
             return SteeringStep(next_angles, self._unit * (self._open @ goal_motion))
         present = angles[self.centred]
-        start = self._direction(present)
+        start = np.array(self._nearest(present.tolist()).z)
         start = start if start @ goal_motion >= 0.0 else -start  # wheels roll backwards
         goal, part = goal_motion / size, 1.0
         direction, nearest = goal, self._angles(goal, present)
@@ -155,29 +195,39 @@ class CentredSteering:
 
     def _angles(self, direction: Floats, near: Floats) -> Floats:
         """Return the angles for a direction of motion, those nearest to given ones."""
-        a, b = self._kc @ direction, self._ks @ direction
-        turns = np.arctan2(-a, b) - near
-        free = np.hypot(a, b) <= _AT_CENTRE
-        return np.where(free, near, near + turns - np.pi * np.round(turns / np.pi))
+        return near - self._at(direction.tolist(), near.tolist()).off
 
-    def _slopes(self, direction: Floats) -> tuple[Floats, Bools]:
-        """Return how angles follow changes of a unit direction, and which may be any."""
-        a, b = self._kc @ direction, self._ks @ direction
-        squares = a * a + b * b
-        free = squares <= _AT_CENTRE**2
-        across = a[:, None] * self._ks - b[:, None] * self._kc
-        return across / np.where(free, np.inf, squares)[:, None], free
+    def _at(self, z: list[float], angles: list[float]) -> _Angles:
+        """Return how far angles are off those of a unit direction, and the slopes of these."""
+        x, y, yaw = z
+        off, slopes = list[float](), list[list[float]]()
+        for (kx, ky, kz), (lx, ly, lz), angle in zip(self._kc, self._ks, angles, strict=True):
+            a, b = kx * x + ky * y + kz * yaw, lx * x + ly * y + lz * yaw
+            square = a * a + b * b
+            if square <= _AT_CENTRE**2:
+                off.append(0.0)
+                slopes.append([])
+                continue
+            turn = angle - atan2(-a, b)
+            off.append(turn - pi * round(turn / pi))
+            across = a * lx - b * kx, a * ly - b * ky, a * lz - b * kz
+            slopes.append([c / square for c in across])
+        sizes = [abs(x), abs(y), abs(yaw)]
+        return _Angles(z, off, slopes, sizes.index(max(sizes)))
 
-    def _direction(self, angles: Floats) -> Floats:
-        """Return the unit direction of motion whose angles are nearest to given ones."""
+    def _nearest(self, angles: list[float]) -> _Angles:
+        """Return the direction with the nearest angles."""
         cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
-        z = np.linalg.svd(cosine * self._kc + sine * self._ks)[2][-1]
+        rows = (cosine * self._lateral[0] + sine * self._lateral[1])[:, : self._count]
+        z = [*np.linalg.svd(rows)[2][-1].tolist(), 0.0, 0.0][:3]
         for _ in range(_MOST_STEPS):
-            off = angles - self._angles(z, angles)
-            step = np.linalg.lstsq(self._slopes(z)[0], off, rcond=_WEAK)[0]
-            length = float(np.linalg.norm(step))
+            here = self._at(z, angles)
+            step = here.fitted(here.off)
+            length = hypot(*step)
             if length <= _STILL:
-                break
-            z = z + step * min(1.0, _LONGEST_STEP / length)
-            z /= np.linalg.norm(z)
-        return np.asarray(z)
+                return here
+            part = min(1.0, _LONGEST_STEP / length)
+            z = [x + part * dx for x, dx in zip(z, step, strict=True)]
+            size = hypot(*z)
+            z = [x / size for x in z]
+        return self._at(z, angles)

@@ -92,6 +92,7 @@ class BaseRows:
         self.robot, self._track_factor = robot, track_factor
         self._sets = ConstraintSet(robot, constraints), ConstraintSet(robot, assumed)
         self.steered = tuple(wheel for wheel in wheels if wheel.kind == 'steered')
+        self.steered_wheels = tuple(wheel.joint for wheel in self.steered)
         self.small = SMALL * min(wheel.radius for wheel in wheels)
         free = [wheel.joint for wheel in wheels if not wheel.driven]
         free += [w.steering for w in wheels if w.kind == 'caster' and w.steering]
@@ -100,6 +101,8 @@ class BaseRows:
         self.driven = self._indices([wheel.joint for wheel in wheels if wheel.driven], 'v')
         self.free, self.steering = self._indices(free, 'v'), self._indices(steering, 'v')
         self.steering_angles = self._indices(steering, 'q')
+        self.steering_places: list[int] = self.steering_angles.tolist()
+        self.steering_speeds: list[int] = self.steering.tolist()
 
     def _indices(self, joints: Sequence[str], which: str) -> Indices:
         robot = self.robot
@@ -122,7 +125,7 @@ class BaseRows:
 
     def lateral(self, q: Sequence[float]) -> tuple[Floats, Floats, Floats]:
         """Return k_0, k_c and k_s of each steered wheel's lateral row over the twist, (s, 3)."""
-        numbers = [self._sets[0].labels.index(f'{wheel.joint}/lateral') for wheel in self.steered]
+        numbers = [self._sets[0].labels.index(f'{joint}/lateral') for joint in self.steered_wheels]
         samples = []
         thirds = np.arange(3) * 2.0 * np.pi / 3.0
         for angle in thirds:

@@ -66,7 +66,7 @@ class RollingBase:
     def centred(self) -> tuple[str, ...]:
         """Return the steered joints without trail: their angles must agree."""
         steering = self.steering
-        centred = self._centred(self.robot.neutral()).centred if steering else ()
+        centred = self._centred(self.robot.neutral().tolist()).centred if steering else ()
         return tuple(steering[int(k)] for k in centred)
 
     @property
@@ -106,8 +106,8 @@ class RollingBase:
         parents = {robot.parents[robot.body_of_joint(joint)] for joint in self.steering}
         return CentredSteering(self._rows, self._coordinates(None)) if parents <= {0} else None
 
-    def _centred(self, q: Floats) -> CentredSteering:
-        return self._on_base or CentredSteering(self._rows, self._rows.at_origin(q.tolist()))
+    def _centred(self, q: list[float]) -> CentredSteering:
+        return self._on_base or CentredSteering(self._rows, self._rows.at_origin(q))
 
     def _coordinates(self, q: ArrayLike | None) -> list[float]:
         return self._rows.at_origin(

@@ -203,13 +203,19 @@ class WheeledBase(RollingBase):
 
         """
         robot, s = self.robot, self._rows
-        coordinates = robot.neutral() if q is None else np.array(checked_coordinates(robot, q))
-        speeds = np.zeros(robot.nv) if v is None else np.array(checked_speeds(robot, v))
-        measured = coordinates[s.steering_angles]
-        angles, rates = self._centred(coordinates).agreed(measured, speeds[s.steering])
-        coordinates[s.steering_angles], speeds[s.steering] = angles, rates
-        wheels = tuple(wheel.joint for wheel in s.steered)
-        return ConsistentSteering(coordinates, speeds, angles - measured, wheels)
+        coordinates = checked_coordinates(robot, robot.neutral() if q is None else q)
+        speeds = [0.0] * robot.nv if v is None else checked_speeds(robot, v)
+        measured = [coordinates[k] for k in s.steering_places]
+        rates = [speeds[k] for k in s.steering_speeds]
+        angles, rates = self._centred(coordinates).agreed(measured, rates)
+        for k, angle in zip(s.steering_places, angles, strict=True):
+            coordinates[k] = angle
+        for k, rate in zip(s.steering_speeds, rates, strict=True):
+            speeds[k] = rate
+        turned = np.subtract(angles, measured)
+        return ConsistentSteering(
+            np.array(coordinates), np.array(speeds), turned, s.steered_wheels
+        )
 
     def steer_towards(
         self, twist: ArrayLike, q: ArrayLike, most: float | None = None
@@ -238,12 +244,11 @@ class WheeledBase(RollingBase):
             If a shape is wrong, a number is not finite, or `most` is not > 0.
 
         """
-        coordinates = np.array(checked_coordinates(self.robot, q))
+        coordinates = checked_coordinates(self.robot, q)
         moved = as_vector('twist', twist, 3)
         limit = np.inf if most is None else as_positive('most [rad]', most)
-        return self._centred(coordinates).towards(
-            coordinates[self._rows.steering_angles], moved, limit
-        )
+        angles = np.array([coordinates[k] for k in self._rows.steering_places])
+        return self._centred(coordinates).towards(angles, moved, limit)
 
     def at_angles(self, angles: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """

@@ -39,7 +39,7 @@ from kane_dynamics.compiler.recipe import (
 )
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.compiler.steps.time_loops import stepping_text
-from kane_dynamics.robot.state import is_unit, quaternion_slices
+from kane_dynamics.robot.state import is_unit
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
 Progress = Callable[[str, int, int], None]
@@ -211,7 +211,7 @@ def compile_modules(
 
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
     """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
-    spec, slices = graph(tracer, *choices), quaternion_slices(tracer.robot)
+    spec, slices = graph(tracer, *choices), tracer.robot.quaternion_slices
     if not slices:
         return spec
     inputs = spec.function.sx_in()

@@ -97,7 +97,10 @@ class RollingWheel(RobotRows):
 
     def touch(self, robot: Robot, q: Any) -> Touch:
         """Return the contact point and the directions of the rows at coordinates q."""
-        pose = frame_motion(robot, self.wheel, q, [0.0] * robot.nv).pose
+        return self.touch_at(frame_motion(robot, self.wheel, q, [0.0] * robot.nv).pose)
+
+    def touch_at(self, pose: Pose) -> Touch:
+        """Return the same at a pose of the wheel's frame."""
         turning = self._turning(pose.rotation)
         point = pose.translation + self._arm(turning)
         along, normal = turning.along(STILL)[0], pure(self.plane.normal)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.analysis.ground_contacts import base_ground_contacts
+from kane_dynamics.analysis.contact_builders import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces, picture_of

@@ -23,9 +23,12 @@ class JointIndex:
 
 def index_tables(
     bodies: tuple[Body, ...],
-) -> tuple[tuple[JointIndex, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return where each body's joint is in q and v, and the labels of q and of v."""
+) -> tuple[
+    tuple[JointIndex, ...], tuple[tuple[str, slice], ...], tuple[str, ...], tuple[str, ...]
+]:
+    """Return where each body's joint and each quaternion is, and the labels of q and of v."""
     by_joint: dict[str, JointIndex] = {}
+    quaternions: list[tuple[str, slice]] = []
     q_names: list[str] = []
     v_names: list[str] = []
     for body in bodies:
@@ -37,12 +40,16 @@ def index_tables(
             slice(len(v_names), len(v_names) + kind.nv),
         )
         by_joint[name] = JointIndex(q, v)
+        if kind.quaternion is not None:
+            local = kind.quaternion
+            quaternions.append((name, slice(q.start + local.start, q.start + local.stop)))
         q_names += [name + suffix for suffix in kind.coordinate_suffixes]
         v_names += [name + suffix for suffix in kind.velocity_suffixes]
     followers = {body.joint.name: body for body in bodies if body.mimic is not None}
     for name in followers:
         by_joint[name] = _follower_index(name, followers, by_joint)
-    return tuple(by_joint[body.joint.name] for body in bodies), tuple(q_names), tuple(v_names)
+    indices = tuple(by_joint[body.joint.name] for body in bodies)
+    return indices, tuple(quaternions), tuple(q_names), tuple(v_names)
 
 
 def _follower_index(

@@ -34,7 +34,6 @@ from kane_dynamics.typing import ArrayLike, Floats
 
 BASE_JOINT = 'base'  # the name of a joint that makes a robot mobile
 
-
 POINT = np.zeros((3, 3))  # inertia of a point mass
 POINT.setflags(write=False)
 
@@ -67,6 +66,8 @@ class Robot:
         Index of each body's parent; -1 is the world.
     indices : tuple of JointIndex
         Where each body's joint is in q and v.
+    quaternion_slices : tuple of (str, slice)
+        The joints with a quaternion among their coordinates, and where in q it is.
     frames : mapping of str to Frame
         All named frames, those of the bodies included.
     armature, damping, friction : ndarray, shape (nv,)
@@ -95,6 +96,7 @@ class Robot:
     velocity_names: tuple[str, ...] = field(init=False)
     parents: tuple[int, ...] = field(init=False)
     indices: tuple[JointIndex, ...] = field(init=False)
+    quaternion_slices: tuple[tuple[str, slice], ...] = field(init=False)
     armature: Floats = field(init=False)
     damping: Floats = field(init=False)
     friction: Floats = field(init=False)
@@ -109,7 +111,7 @@ class Robot:
         check_unique('body', [body.name for body in bodies])
         check_unique('joint', [body.joint.name for body in bodies])
         parents = parents_of(bodies)
-        indices, q_names, v_names = index_tables(bodies)
+        indices, wxyz, q_names, v_names = index_tables(bodies)
         check_unique('speed', v_names)
         nq, nv = len(q_names), len(v_names)
         arrays = {'gravity': gravity, **joint_arrays(bodies, indices, nq, nv)}
@@ -117,7 +119,7 @@ class Robot:
             array.setflags(write=False)
         frames = {body.name: Frame(i, Pose.identity()) for i, body in enumerate(bodies)}
         vars(self).update(arrays, bodies=bodies, parents=parents, indices=indices, nq=nq, nv=nv)
-        vars(self).update(coordinate_names=q_names, velocity_names=v_names)
+        vars(self).update(coordinate_names=q_names, velocity_names=v_names, quaternion_slices=wxyz)
         vars(self)['frames'] = MappingProxyType({**frames, **self.frames})
         vars(self)['wheels'] = MappingProxyType(dict(self.wheels))
 

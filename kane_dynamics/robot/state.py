@@ -53,16 +53,6 @@ def checked_payload_frames(robot: Robot, payloads: Any) -> tuple[str, ...]:
     return names
 
 
-def quaternion_slices(robot: Robot) -> list[tuple[str, slice]]:
-    """Return the joints with a quaternion among their coordinates, and where in q it stands."""
-    slices = []
-    for body, index in zip(robot.bodies, robot.indices, strict=True):
-        if (local := body.joint.kind.quaternion) is not None:
-            start = index.q.start
-            slices.append((body.joint.name, slice(start + local.start, start + local.stop)))
-    return slices
-
-
 def is_unit(wxyz: Sequence[Scalar]) -> Any:
     """Return whether the length of a quaternion is within UNIT_TOLERANCE of 1; traced too."""
     square = sum(x * x for x in wxyz)
@@ -72,7 +62,7 @@ def is_unit(wxyz: Sequence[Scalar]) -> Any:
 def checked_coordinates(robot: Robot, q: ArrayLike, name: str = 'q') -> list[float]:
     """Return coordinates as a list of floats."""
     coordinates: list[float] = as_vector(name, q, checked_robot(robot).nq).tolist()
-    for joint, columns in quaternion_slices(robot):
+    for joint, columns in robot.quaternion_slices:
         if not is_unit(coordinates[columns]):
             raise InvalidInputError(
                 f"{name}: joint '{joint}' needs a unit quaternion (w, x, y, z), got "

@@ -13,7 +13,7 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.checks import as_finite, as_mapping, as_numbers, as_shaped
 from kane_dynamics.robot.robot import payload_inertia
-from kane_dynamics.robot.state import GravityAndPayloads, is_unit, quaternion_slices
+from kane_dynamics.robot.state import GravityAndPayloads, is_unit
 from kane_dynamics.simulation.motions import PayloadRows
 from kane_dynamics.typing import ArrayLike, Bools, Floats
 
@@ -191,7 +191,7 @@ def _payload(frame: str, parts: Any) -> dict[str, Floats]:
 
 
 def _check_quaternions(dynamics: Dynamics, q: Floats) -> None:
-    for joint, place in quaternion_slices(dynamics.robot):
+    for joint, place in dynamics.robot.quaternion_slices:
         wrong = ~is_unit(list(q[:, place].T)) & np.isfinite(q).all(axis=1)
         for row in np.flatnonzero(wrong).tolist():
             raise InvalidInputError(

@@ -27,7 +27,6 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
 from kane_dynamics.robot.motion import coordinate_rates
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.state import quaternion_slices
 from kane_dynamics.typing import ArrayLike, Floats
 
 MOST_SPEEDS = 20  # M alone has 210 different entries; tracing takes seconds and grows as nv^3
@@ -213,7 +212,7 @@ def equations_of_motion(
     function = _traced_quantities(robot, constraints)
     if simplify:
         forms = _with_sympy('kane_dynamics.symbolic.short_forms')
-        quaternions = [names['q'][columns] for _, columns in quaternion_slices(robot)]
+        quaternions = [names['q'][columns] for _, columns in robot.quaternion_slices]
         algebra = forms.ShortAlgebra(quaternions)
     else:
         algebra, count = graph.PlainAlgebra(), graph.written_operations(function)

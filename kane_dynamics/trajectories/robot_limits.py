@@ -138,7 +138,8 @@ class GroundLimits:
     def _placed(self, q: Floats) -> tuple[Floats, Floats, Floats]:
         """Return rows of edges, normal forces and sides of friction, the base at the origin."""
         contacts, place = self.contacts, [0.0, 0.0, 0.0, *q[:, 3:].T]
-        points = _stacked(np.array(contacts.contact_points(place), dtype=object), len(q))
+        geometry = contacts.traced_at(place)
+        points = _stacked(np.array(geometry.points, dtype=object), len(q))
         polygon = self._polygon.moved(points)
         moments = np.moveaxis(edge_moments(polygon, np.eye(6)[:, None]), 0, -1)
         arms = polygon.ends - polygon.middle[:, None]
@@ -147,11 +148,11 @@ class GroundLimits:
         edges = -(moments - kept) / (sizes[:, None, None] * self.weight)
         shares = pressed_shares(polygon, contacts.stiffness)
         rows = len(contacts.constraints.labels)
-        tractions = tractions_of(contacts, place, np.eye(rows))
+        tractions = tractions_of(contacts, place, geometry.touches, np.eye(rows))
         sides = np.zeros((len(q), len(self.held), SIDES, rows))
         for k, name in enumerate(self.held):
             friction = np.maximum(contacts.friction[contacts.names.index(name)], _NO_FRICTION)
-            touch = contacts.wheels[name].touch(contacts.robot, place)
+            touch = geometry.touches[contacts.wheels[name]]
             axes, pushes = (_stacked(x, len(q)) for x in (touch.axes[:2], tractions[name]))
             along = np.einsum('nri,nai->nra', pushes, axes) / friction
             sides[:, k] = np.swapaxes(along @ self._sides, 1, 2)

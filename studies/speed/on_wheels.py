@@ -12,7 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.frame_task import frame_place
+from kane_dynamics.analysis.wheel_forces import picture_of
+from kane_dynamics.control.governor import Governor
 from kane_dynamics.control.task_space_tracking import FrameMotion, FrameTracking
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.robot.state import pose_numbers
@@ -137,6 +140,38 @@ def swerve_rows(effort: Effort) -> Iterator[Row]:
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
     yield Row(work, TIME, us['constrained'], 'inverse_dynamics of the same', us['free'])
     yield from _measured(base, fast, names, effort)
+    yield from _on_the_ground(base, fast, names, effort)
+
+
+def _on_the_ground(
+    base: kd.bases.WheeledBase, fast: kd.CompiledDynamics, names: dict[str, object], effort: Effort
+) -> Iterator[Row]:
+    """Yield forces of the wheels of a base, and a command that its governor lets through."""
+    q, v, a = (np.array(names[name], dtype=float) for name in 'qva')
+    a, contacts = (
+        fast.consistent_acceleration(q, v, a),
+        kd.base_ground_contacts(base, friction=0.6),
+    )
+    drive = DriveResponse(0.1, acceleration_limit=(4.0, 4.0, 8.0))
+    governor = Governor(contacts, drive, [*base.steering, *base.driven])
+    chosen = {
+        **names,
+        'q': q,
+        'v': v,
+        'a': a,
+        'f': picture_of,
+        'g': governor,
+        'still': np.zeros(3),
+    }
+    chosen |= {'c': contacts.with_dynamics(fast), 'r': contacts, 'goal': np.array([1.0, 0.2, 0.5])}
+    picture = 'f({}, q, v, a, motors)'
+    each = [Contender(x, picture.format(x), chosen) for x in 'cr']
+    each.append(Contender('g', 'g.admit(q, v, a, still, still, goal)', chosen))
+    us = {name: 1e6 * timing.median for name, timing in race(each, effort).items()}
+    work = 'wheel forces, friction use and tip-over margins of this base'
+    yield Row(work, TIME, us['c'], bound=100.0)
+    yield Row(work, TIME, us['c'], 'by the reference', us['r'])
+    yield Row('a command that the governor of this base limits', TIME, us['g'], bound=150.0)
 
 
 def _measured(
@@ -166,7 +201,7 @@ def _measured(
     work = 'the same at the steering angles that agree, next to measured ones with 1 mrad of noise'
     note = f'{fast.fallback_count - before} states went to the reference'
     yield Row(work, TIME, us['constrained'], bound=5.0, note=note)
-    yield Row('consistent_steering of this base, to find them', TIME, us['find'])
+    yield Row('consistent_steering of this base, to find them', TIME, us['find'], bound=15.0)
 
 
 def fast_simulation(fast: kd.CompiledDynamics) -> kd.Simulation:

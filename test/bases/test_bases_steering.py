@@ -142,6 +142,50 @@ def test_a_wheel_that_the_base_turns_about_may_look_anywhere():
     assert base.mobility(found.q) == 1
 
 
+@pytest.mark.parametrize('about', AXES)
+@pytest.mark.parametrize('yaw', [-1.0, 1.0])
+def test_turns_about_a_steering_axis_leave_its_wheel_alone(about, yaw):
+    """The slopes of a wheel at the centre of turning have no bound: it counts as free."""
+    base, (x, y) = swerve(), AXES[about]
+    angles = headings((y * yaw, -x * yaw, yaw), SQUARE) + np.pi * np.arange(4)
+    k = [*AXES].index(about)
+    angles[k] = 0.7
+    v = np.zeros(base.robot.nv)
+    places = [base.robot.velocity_index(name) for name in base.steering]
+    v[places[k]] = 3.0
+    found = base.consistent_steering(base.at_angles(angles), v)
+    assert found.distance < 1e-9
+    assert found.v[places[k]] == 3.0
+    assert_allclose(np.delete(found.v[places], k), 0.0, atol=1e-6)
+
+
+def test_axles_on_one_line_agree_wherever_the_centre_of_turning_is():
+    """Slopes have rank one there, whichever direction is found."""
+    axes = {'a': (0.3, 0.0), 'b': (-0.2, 0.0), 'c': (0.1, 0.0)}
+    base = swerve(axes=axes)
+    angles = np.array([np.pi / 2, -np.pi / 2, np.pi / 2])
+    found = base.consistent_steering(base.at_angles(angles))
+    assert found.distance < 1e-13
+    assert not found.v.any()
+    near = base.consistent_steering(base.at_angles(angles + 1e-4 * np.array([1.0, -2.0, 0.5])))
+    assert near.distance < 2e-4
+    assert base.consistent_steering(near.q).distance < 1e-13
+
+
+def test_wheels_that_fixed_axles_hold_do_not_turn():
+    """Two fixed axles that cross leave one motion, and no rate of steering goes on to another."""
+    spots = [Spot('fixed', 0.0, 0.3, radius=0.06), Spot('cross', 0.3, 0.0, np.pi / 2)]
+    spots.append(Spot('front', 0.4, 0.3, steered=True, radius=0.06))
+    robot = robot_on(spots)
+    base = kd.bases.ackermann(robot, ['fixed', 'cross'], steering_of(spots[2:]))
+    heading = np.arctan2(0.4, -0.3)
+    v = np.zeros(robot.nv)
+    v[robot.velocity_index('front_steer')] = 2.0
+    found = base.consistent_steering(base.at_angles([heading + 0.1]), v)
+    assert_allclose(found.turned, -0.1, rtol=0, atol=1e-12)
+    assert found.v[robot.velocity_index('front_steer')] == 0.0
+
+
 def test_the_neutral_coordinates_where_left_out():
     assert_allclose(swerve().consistent_steering().q, swerve().robot.neutral(), atol=1e-13)
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import kane_dynamics as kd
 from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.state import UNIT_TOLERANCE, quaternion_slices
+from kane_dynamics.robot.state import UNIT_TOLERANCE
 
 ALL = {**FUNCTIONS, 'frame_poses': 'q', 'acceleration': 'qva'}
 ROWS = 9  # two vectors and a rest
@@ -63,7 +63,7 @@ def test_quaternions_that_are_not_unit_are_refused_by_both_engines(
     """Regression: the compiled robot took a quaternion of norm 2 for one."""
     case, fast = large if name == 'large' else pair(name)
     q, *others = arguments(case, function, rng)
-    for joint, place in quaternion_slices(case.robot):
+    for joint, place in case.robot.quaternion_slices:
         for factor in (2.0, 0.0, 1.0 + 1.1 * UNIT_TOLERANCE, 1.0 - 1.1 * UNIT_TOLERANCE):
             bad = q.copy()
             bad[place] *= factor
@@ -85,7 +85,7 @@ def test_quaternions_a_little_off_are_taken_by_both_engines(name, pair, large, r
     q, v, a = case.state(rng)
     for factor in (1.0 + 0.9 * UNIT_TOLERANCE, 1.0 - 0.9 * UNIT_TOLERANCE):
         near = q.copy()
-        for _, place in quaternion_slices(case.robot):
+        for _, place in case.robot.quaternion_slices:
             near[place] *= factor
         found = fast.inverse_dynamics(near, v, a)
         assert_array_equal(np.isfinite(found), True)

@@ -12,7 +12,7 @@ from support.base_robots import Spot, robot_on
 import kane_dynamics as kd
 from kane_dynamics.analysis.base_effects import TracedEffects
 from kane_dynamics.analysis.base_motion import DriveResponse, moving
-from kane_dynamics.analysis.ground_contacts import base_ground_contacts
+from kane_dynamics.analysis.contact_builders import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import picture_of

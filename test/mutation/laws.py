@@ -230,6 +230,7 @@ FILES = {
     'analysis/motion_limits.py': 'governed',
     'analysis/skid_friction.py': 'skid_friction',
     'analysis/contact_friction.py': 'skids',
+    'analysis/contact_builders.py': 'picture skids',
     'analysis/ground_contacts.py': 'picture skids',
     'analysis/support_polygon.py': 'margins',
     'trajectories/joint_trajectory.py': 'trajectories',
