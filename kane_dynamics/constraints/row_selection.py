@@ -118,6 +118,15 @@ class RowSelection:
                 )
         return tuple(sentences)
 
+    @property
+    def left_null_space(self) -> Floats:
+        """Return N with A' N = 0: multipliers without a force, shape (k, k - m)."""
+        others = np.setdiff1d(np.arange(len(self.rows)), self.independent_indices)
+        N = np.zeros((len(self.rows), len(others)))
+        N[others, np.arange(len(others))] = 1.0
+        N[self.independent_indices] = -self.coefficients[others].T
+        return N
+
     def shared(self, multipliers: Floats) -> Floats:
         """
         Return multipliers of all rows from those of the taken ones, with the same force.
