@@ -107,6 +107,16 @@ def orthonormal(A: Matrix, *, complete: bool = False) -> tuple[Matrix, Matrix]:
     return Q, factors[:m]
 
 
+def row_lengths(A: Matrix) -> Matrix:
+    """Return the norm of each row."""
+    return np.asarray(np.sqrt(np.einsum('ij,ij->i', A, A)))
+
+
+def triangular(A: Matrix) -> Matrix:
+    """Return R of A = Q R, with what makes Q below its diagonal."""
+    return np.asarray(scipy.linalg.lapack.dgeqrf(A)[0][: A.shape[1]])
+
+
 def solve_squared(L: Matrix, B: Matrix) -> Matrix:
     """Return (L L')^-1 B; parameters and errors as for `solve_lower`."""
     return solve_lower(L, solve_lower(L, B), transposed=True)

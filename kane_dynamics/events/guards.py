@@ -98,12 +98,10 @@ class EventDetector:
         self._pushes = _picked([guard.rows[0] for guard in pushes])
         self._bounds = _bounds(mode, rows)
         self._forces = bool(pushes or self._bounds)
-        sticks = any(guard.kind == GRIP for guard in self._bounds)
-        unit, held = np.eye(len(mode.labels)), mode.rows_by_name
-        cones = [guard.cone(unit[held[guard.part.name]]) for guard in (*pushes, *self._bounds)]
-        self._cones = cones if sticks else []
+        self._shares = any(guard.kind == GRIP for guard in self._bounds)
+        self._mode, self._bounded = mode, (*pushes, *self._bounds)
         self._last: tuple[Floats, Floats, GuardValues] | None = None
-        self.guards = (*gaps, *self._slips, *pushes, *self._bounds)
+        self.guards = (*gaps, *self._slips, *self._bounded)
         # a slip in two directions is compared with its least size, not with zero
         exact = [self.begins(k) for k in range(len(self.guards))]
         nothing = [-NOTHING[guard.kind] for guard in self.guards]
@@ -123,13 +121,15 @@ class EventDetector:
     def _margins(self, q: Floats, v: Floats, t: float, forces: list[float]) -> list[float]:
         """Return pushes and margins; where one fails, those of the share with the largest."""
         margins = [*self._pushes(forces), *(guard.margin(forces) for guard in self._bounds)]
-        if not self._cones or all(margin >= 0.0 for margin in margins):
+        if not self._shares or all(margin >= 0.0 for margin in margins):
             return margins
         N = self._flow.left_null_space(q, v, t)
         if not N.shape[1]:
             return margins
         multipliers = np.array([forces[k] for k in self._flow.numbers])
-        return largest_margin([cone.moved(multipliers, N) for cone in self._cones])
+        unit, held = np.eye(len(N)), self._mode.rows_by_name
+        cones = [guard.cone(unit[held[guard.part.name]]) for guard in self._bounded]
+        return largest_margin([cone.moved(multipliers, N) for cone in cones])
 
     def failing(self, values: list[float]) -> list[int]:
         """Return the numbers of the guards that are below zero, beyond roundoff."""

@@ -11,7 +11,7 @@ import pytest
 import scipy
 from numpy.testing import assert_allclose
 from support.landing import rough
-from support.machines import Y, at, inertia, prismatic, revolute
+from support.machines import Y, at, inertia, revolute
 
 import kane_dynamics as kd
 from kane_dynamics import constraints as c
@@ -207,7 +207,7 @@ def test_a_box_on_four_rough_feet_of_unlike_loads():
 
 
 def test_a_slide_between_two_walls_is_held_by_any_pressure():
-    """Walls without load that press on each other through the body hold it: margins have no end."""
+    """Walls that press on each other through the body hold it: margins have no end."""
     up, side = np.array([1.0, 0.0]), np.array([[0.0, 1.0]])
     walls = [
         ConeRows(side @ np.eye(2), np.array([5.0]), 0.3 * np.array([1.0, 0.0]), 0.0),
