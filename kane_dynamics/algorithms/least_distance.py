@@ -84,8 +84,8 @@ def nearest_above(
     """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
     start, multipliers = nearest(factor, A, free, c)
     if not len(C):
-        nothing = np.zeros(0, dtype=np.intp)
-        return LeastDistance(start, multipliers, np.zeros(0), nothing, nothing)
+        none = np.zeros(0, dtype=np.intp)
+        return LeastDistance(start, multipliers, np.zeros(0), none, none)
     G, lengths, held = beside_rows(factor, A, C)
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = G * scale[:, None], gap * scale

@@ -149,13 +149,11 @@ class ConstraintRows:
         if picked == list(range(len(self))):
             return self
 
+        arrays = self.matrix, self.velocity, self.acceleration
         tuples = self.positions, self.labels, self.integrated, self.kinds, self.owners
-        return ConstraintRows(
-            self.matrix[picked],
-            self.velocity[picked],
-            self.acceleration[picked],
-            *[tuple([x[k] for k in picked]) for x in tuples],
-        )
+        some: list[Any] = [x[picked] for x in arrays]
+        some += [tuple([x[k] for k in picked]) for x in tuples]
+        return ConstraintRows(*some)
 
     @property
     def holonomic(self) -> ConstraintRows:

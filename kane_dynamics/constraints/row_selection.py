@@ -35,7 +35,7 @@ import numpy as np
 from kane_dynamics.algebra.matrices import row_lengths, solve_lower, triangular
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 # Above what four-digit angles of a URDF leave (1.5707: 2.5e-4), below a toe angle of 0.1 degrees
 # (4e-3). Weaker rows are one with others.
@@ -118,15 +118,6 @@ class RowSelection:
                     'digits (1.5707963, not 1.57)'
                 )
         return tuple(sentences)
-
-    @property
-    def left_null_space(self) -> Floats:
-        """Return N with A' N = 0: multipliers without a force, shape (k, k - m)."""
-        others = np.setdiff1d(np.arange(len(self.rows)), self.independent_indices)
-        N = np.zeros((len(self.rows), len(others)))
-        N[others, np.arange(len(others))] = 1.0
-        N[self.independent_indices] = -self.coefficients[others].T
-        return N
 
     def shared(self, multipliers: Floats) -> Floats:
         """
@@ -240,7 +231,7 @@ def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
 
 
 def _graded(
-    metrics: list[Floats], order: list[int], active: Floats, drift: Floats
+    metrics: list[Floats], order: list[int], active: Bools, drift: Floats
 ) -> tuple[Indices, Floats]:
     """Return the rows that are taken, ascending, and the strength of all rows."""
     count, nv = metrics[0].shape
@@ -278,7 +269,7 @@ def _distances(left: list[Floats]) -> Floats:
     return distances
 
 
-def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Floats) -> Floats:
+def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Bools) -> Floats:
     """Return factors that bring the largest row of each kind (zero rows: constraint) to one."""
     largest = _largest(rows.kinds, sizes)
     if not active.all():

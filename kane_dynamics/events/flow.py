@@ -98,7 +98,7 @@ class Flow:
         return np.zeros((3, 0))
 
     def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
-        """Return multipliers of the rows that are held which have no effect, shape (m, d)."""
+        """Return forces on the rows that are held which have no effect, shape (m, d)."""
         return np.zeros((0, 0))
 
 
@@ -173,13 +173,15 @@ class MinimalFlow(Flow):
         return values
 
     def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
-        """Return multipliers of the rows that are held which have no effect, shape (m, d)."""
+        """Return forces on the rows that are held which have no effect, shape (m, d)."""
         turned = {slip.normal for slip in self._slips}  # forces that act along other rows
-        own = [k for k in range(self._count) if k not in turned]
+        others = [k for k in range(self._count) if k not in turned]
         factor = cholesky_factor(self._free.mass_matrix(q))
-        null = select_rows(self._rows(q, v, t).take(own), factor).left_null_space
-        N = np.zeros((self._count, null.shape[1]))
-        N[own] = null
+        selection = select_rows(self._rows(q, v, t).take(others), factor)
+        repeats = np.eye(len(others))  # A ~ C A_K, so that (1 - C) A ~ 0
+        repeats[:, selection.independent_indices] -= selection.coefficients
+        N = np.zeros((self._count, len(others)))
+        N[others] = repeats.T
         return N
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:

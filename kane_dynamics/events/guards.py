@@ -124,7 +124,7 @@ class EventDetector:
         if not self._shares or all(margin >= 0.0 for margin in margins):
             return margins
         N = self._flow.left_null_space(q, v, t)
-        if not N.shape[1]:
+        if not N.any():
             return margins
         multipliers = np.array([forces[k] for k in self._flow.numbers])
         unit, held = np.eye(len(N)), self._mode.rows_by_name
