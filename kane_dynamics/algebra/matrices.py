@@ -122,6 +122,11 @@ def triangle(A: Matrix) -> Matrix:
     return np.asarray(scipy.linalg.lapack.dgeqrf(A)[0][:m]) if m else np.zeros((0, 0))
 
 
+def row_lengths(A: Matrix) -> Matrix:
+    """Return the norm of each row."""
+    return np.asarray(np.sqrt(np.einsum('ij,ij->i', A, A)))
+
+
 def solve_squared(L: Matrix, B: Matrix) -> Matrix:
     """Return (L L')^-1 B; parameters and errors as for `solve_lower`."""
     return solve_lower(L, solve_lower(L, B), transposed=True)

@@ -235,27 +235,27 @@ def _linearised(
 ) -> tuple[Floats, Floats]:
     """Return the matrix and right side of a step of p, where the speeds are u."""
     k, mu, owner = problem.count, problem.friction, problem.owner
-    wish = p - u
-    matrix, missing = np.eye(len(p)), np.zeros(len(p))
-    closed = wish[:k] > problem.load
+    wish, load = p - u, problem.load
+    matrix, missing = np.eye(len(p)), -p
+    closed = wish[:k] > load
     matrix[:k][closed] = response[:k][closed]
-    missing[:k] = np.where(closed, -u[:k], problem.load - p[:k])
+    missing[:k] = np.where(closed, -u[:k], load - p[:k])
     length = problem.lengths(wish[k:])
-    sticks = length <= mu * np.maximum(wish[:k], problem.load)
-    for i in range(k):
-        mine = k + np.flatnonzero(owner == i)
-        if sticks[i] and mu[i] > 0.0 and (closed[i] or problem.load[i] > 0.0):
-            matrix[mine], missing[mine] = response[mine], -u[mine]
-            continue
-        if length[i] == 0.0 or mu[i] == 0.0:
-            missing[mine] = -p[mine]
-            continue
+    sticks = (length <= mu * np.maximum(wish[:k], load)) & (mu > 0.0) & (closed | (load > 0.0))
+    held = k + np.flatnonzero(sticks[owner])
+    matrix[held], missing[held] = response[held], -u[held]
+    moves = np.flatnonzero((~sticks & (length > 0.0) & (mu > 0.0))[owner])
+    if len(moves):
         # p_t = mu p_n t, t = wish / |wish|
-        t, limit = wish[mine] / length[i], mu[i] * max(p[i], problem.load[i])
-        turning = limit / length[i] * (np.eye(len(t)) - np.outer(t, t))
-        matrix[mine] -= turning @ (np.eye(len(p))[mine] - response[mine])
-        matrix[mine, i] -= mu[i] * t
-        missing[mine] = mu[i] * p[i] * t - p[mine]
+        rows, i = k + moves, owner[moves]
+        t = wish[rows] / length[i]
+        along = np.zeros((k, len(moves)))
+        along[i, np.arange(len(moves))] = t
+        turning = np.eye(len(p))[rows] - response[rows]
+        turning -= along.T @ (along @ turning)
+        matrix[rows] -= (mu[i] * np.maximum(p[i], load[i]) / length[i])[:, None] * turning
+        matrix[rows, i] -= mu[i] * t
+        missing[rows] = mu[i] * p[i] * t - p[rows]
     return matrix, missing
 
 

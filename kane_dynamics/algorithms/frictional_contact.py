@@ -14,6 +14,7 @@ several (Painleve 1895). Without friction it is Gauss's (Silva et al., section 6
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,8 @@ class ContactSolution(NamedTuple):
         return np.concatenate([self.pushes, self.tractions])
 
 
-class ContactProblem(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ContactProblem:
     """What is asked for: x_f, rows A and c, C_n and C_t with their friction, d_n, d_t and l."""
 
     what: str
@@ -60,32 +62,34 @@ class ContactProblem(NamedTuple):
     load: Floats
     slip: Floats
 
-    @property
+    @cached_property
     def rows(self) -> Floats:
         """Return the rows A."""
         return self.selection.independent.matrix
 
-    @property
+    @cached_property
     def directions(self) -> Floats:
         """Return C_n and C_t, shape (k + m_t, nv)."""
         return np.vstack([self.contacts.normal.matrix, self.contacts.tangent.matrix])
 
-    @property
+    @cached_property
     def sides(self) -> Floats:
         """Return d_n and d_t."""
         return np.concatenate([self.least, self.still])
 
-    @property
+    @cached_property
     def slip_speeds(self) -> Floats:
         """Return |s| of each contact."""
         squares = np.bincount(self.contacts.owner, np.square(self.slip), len(self.contacts))
         return np.sqrt(squares)
 
-    @property
+    @cached_property
     def given_friction(self) -> Floats:
         """Return the p_t that a unit of p_n brings where contacts slide, shape (m_t, k)."""
         owner, speed = self.contacts.owner, self.slip_speeds
         friction = np.zeros((len(owner), len(self.contacts)))
+        if not speed.any():
+            return friction
         along = self.slip / np.where(speed > 0.0, speed, 1.0)[owner]
         friction[np.arange(len(owner)), owner] = -self.contacts.friction[owner] * along
         return friction
@@ -267,7 +271,8 @@ def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
     slides = problem.slip_speeds > 0.0
     while True:
         friction = np.where(slides, contacts.friction, contacts.static_friction)
-        result = solve_contacts(problem._replace(contacts=replace(contacts, friction=friction)))
+        tried = replace(problem, contacts=replace(contacts, friction=friction))
+        result = solve_contacts(tried)
         slips = np.array([state == 'slips' for state in result[0].states], dtype=bool)
         slips &= friction > contacts.friction
         if not slips.any():

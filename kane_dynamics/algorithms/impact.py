@@ -21,12 +21,13 @@ that of all contacts alike, until no energy is created.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy
 
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.frictional_contact import (
     ContactProblem,
     ContactSolution,
@@ -46,6 +47,7 @@ LAWS = (NEWTON, POISSON, ENERGETIC)
 # Energy that an impact may seem to create, of all that moves: `proximal_forces` may miss the law.
 _CREATED = 1e-8
 _HALVINGS = 30  # of the range in which the scale of restitution is
+_HELD = 1e-20  # of the response to a push, of a contact that rows hold
 _MOST_EXPANDED = 64.0  # times e of the first impulses
 
 # Of a factor of all e, from 0 to 1, the impact with it.
@@ -130,7 +132,7 @@ def _newton(problem: ContactProblem) -> _OfScale:
     rebound = problem.contacts.restitution * np.maximum(-approach, 0.0)
 
     def scaled(scale: float) -> ContactSolution:
-        result = solve_contacts(problem._replace(least=problem.least + scale * rebound))[0]
+        result = solve_contacts(replace(problem, least=problem.least + scale * rebound))[0]
         opens = problem.opens(result.x)
         states = ['open' if up else state for up, state in zip(opens, result.states, strict=True)]
         return result._replace(states=tuple(states))
@@ -202,7 +204,7 @@ def _expanded(problem: ContactProblem, first: ContactSolution, share: float) -> 
     load = share * problem.contacts.restitution * first.pushes
     if not load.any():
         return first
-    second = solve_contacts(problem._replace(free=first.x, load=load))[0]
+    second = solve_contacts(replace(problem, free=first.x, load=load))[0]
     return second._replace(
         multipliers=first.multipliers + second.multipliers,
         pushes=first.pushes + second.pushes,
@@ -211,6 +213,8 @@ def _expanded(problem: ContactProblem, first: ContactSolution, share: float) -> 
 
 
 def _along_path(problem: ContactProblem, law: str, scale: float) -> ContactSolution:
+    if not problem.contacts.friction[0]:
+        return _without_friction(problem, scale)
     local = local_problem(problem)
     contact = local.problem
     e = scale * float(problem.contacts.restitution[0])
@@ -219,10 +223,25 @@ def _along_path(problem: ContactProblem, law: str, scale: float) -> ContactSolut
     return given_impulses(problem, local, impulse)
 
 
+def _without_friction(problem: ContactProblem, scale: float) -> ContactSolution:
+    """Return the impact of one contact that leaves at e times the speed at which it comes."""
+    root, normal = problem.selection.root, problem.contacts.normal.matrix[0]
+    push, c = solve_squared(root, normal), problem.right_side
+    both = np.column_stack([problem.free, push]), np.column_stack([c, 0.0 * c])
+    x, multipliers = nearest(root, problem.rows, *both)
+    u, response = (normal @ x - [problem.least[0], 0.0]).tolist()
+    p = np.array([1.0, 0.0])
+    if u < 0.0 and response > _HELD * float(normal @ push):
+        p[1] = -(1.0 + scale * float(problem.contacts.restitution[0])) * u / response
+    after, none = x @ p, np.zeros(len(problem.contacts.owner))
+    state = 'open' if problem.opens(after)[0] else 'slips'
+    return ContactSolution(after, multipliers @ p, p[1:], none, (state,), 0.0)
+
+
 def _takes_energy(problem: ContactProblem, result: ContactSolution, mass_matrix: Floats) -> bool:
     """Return whether no energy is created, as seen from rows and contacts that move."""
     rows = np.vstack([problem.rows, problem.directions])
-    still = np.concatenate([problem.right_side, problem.least, problem.still])
+    still = np.concatenate([problem.right_side, problem.sides])
     impulses = np.concatenate([result.multipliers, result.forces])
     created = float(impulses @ (rows @ (0.5 * (problem.free + result.x)) - still))
     v = problem.free

@@ -83,6 +83,9 @@ def nearest_above(
 ) -> LeastDistance:
     """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
     start, multipliers = nearest(factor, A, free, c)
+    if not len(C):
+        none = np.zeros(0, dtype=np.intp)
+        return LeastDistance(start, multipliers, np.zeros(0), none, none)
     G, lengths, held = beside_rows(factor, A, C)
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = G * scale[:, None], gap * scale

@@ -10,7 +10,7 @@ know their violation :math:`\Phi(q,t)`, which an integrator may project away.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
 
@@ -149,10 +149,11 @@ class ConstraintRows:
         if picked == list(range(len(self))):
             return self
 
-        def some(x: Any) -> Any:
-            return x[picked] if isinstance(x, np.ndarray) else tuple(x[k] for k in picked)
-
-        return ConstraintRows(*(some(getattr(self, entry.name)) for entry in fields(self)))
+        arrays = self.matrix, self.velocity, self.acceleration
+        tuples = self.positions, self.labels, self.integrated, self.kinds, self.owners
+        some: list[Any] = [x[picked] for x in arrays]
+        some += [tuple([x[k] for k in picked]) for x in tuples]
+        return ConstraintRows(*some)
 
     @property
     def holonomic(self) -> ConstraintRows:

@@ -157,7 +157,8 @@ class ClosedContacts:
             first += counts[-1]
 
         def numbers(name: str) -> Floats:
-            return np.repeat([float(getattr(one, name, 0.0)) for one in contacts], counts)
+            pairs = zip(contacts, counts, strict=True)
+            return np.array([x for one, k in pairs for x in k * [getattr(one, name, 0.0)]], float)
 
         return cls(
             normal,

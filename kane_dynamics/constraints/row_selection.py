@@ -27,14 +27,15 @@ all rows that it can.
 What this cannot know: an angle below 0.001 that is meant, and that 1.57 is not.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import solve_lower, triangle
+from kane_dynamics.algebra.matrices import row_lengths, solve_lower, triangle
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.exceptions import InconsistentConstraintsError
-from kane_dynamics.typing import Floats, Indices
+from kane_dynamics.typing import Bools, Floats, Indices
 
 # Above what four-digit angles of a URDF leave (1.5707: 2.5e-4), below a toe angle of 0.1 degrees
 # (4e-3). Weaker rows are one with others.
@@ -193,26 +194,26 @@ def select_rows(
     """Return which rows are taken at a state."""
     A = rows.matrix
     count, nv = A.shape
-    sizes = np.sqrt(np.square(A).sum(axis=1))
+    sizes = row_lengths(A)
     active = (sizes > VANISHED) & (sizes > ROUNDOFF_ROW * _largest(rows.owners, sizes))
     weights = _unit_factors(rows, sizes, active)
     metrics = [A * weights[:, None]]
     scaling, root = weights, np.eye(nv) if factor is None else factor
     if factor is not None and count:
         D: Floats = solve_lower(factor, A.T).T
-        scaling = _unit_factors(rows, np.sqrt(np.square(D).sum(axis=1)), active)
+        scaling = _unit_factors(rows, row_lengths(D), active)
         metrics.append(D * scaling[:, None])
-    order = rows.elimination_order()
+    order, every = rows.elimination_order(), np.eye(count)
     if count <= nv and active.all():
         distances = _in_order(metrics, order)
         if (distances >= GRADES[0]).all():  # the first round takes all
-            every = np.arange(count)
-            return RowSelection(rows, every, distances, np.eye(count), scaling, weights, root)
+            return RowSelection(rows, np.arange(count), distances, every, scaling, weights, root)
     drift = np.zeros(count)
     if by_drift:
-        drift += [0.0 if phi is None else abs(float(phi)) for phi in rows.positions]
-        drift *= weights
+        drift = weights * [0.0 if phi is None else abs(float(phi)) for phi in rows.positions]
     independent_indices, strength = _graded(metrics, order, active, drift)
+    if len(independent_indices) == count:
+        return RowSelection(rows, independent_indices, strength, every, scaling, weights, root)
     basis = metrics[-1][independent_indices]
     coefficients = np.asarray(np.linalg.lstsq(basis.T, metrics[-1].T, rcond=None)[0].T, float)
     coefficients *= scaling[independent_indices] / scaling[:, None]
@@ -230,7 +231,7 @@ def _in_order(metrics: list[Floats], order: list[int]) -> Floats:
 
 
 def _graded(
-    metrics: list[Floats], order: list[int], active: Floats, drift: Floats
+    metrics: list[Floats], order: list[int], active: Bools, drift: Floats
 ) -> tuple[Indices, Floats]:
     """Return the rows that are taken, ascending, and the strength of all rows."""
     count, nv = metrics[0].shape
@@ -253,10 +254,10 @@ def _graded(
             independent_indices.append(i)
             strength[i] = distance[i]
             for part in left:
-                size = np.linalg.norm(part[i])
+                size = math.sqrt(part[i] @ part[i])
                 if size > 0.0:
                     direction = part[i] / size
-                    part -= np.outer(part @ direction, direction)
+                    part -= (part @ direction)[:, None] * direction
             distance = _distances(left)
     others = [i for i in range(count) if i not in independent_indices]
     strength[others] = distance[others] * active[others]
@@ -264,11 +265,11 @@ def _graded(
 
 
 def _distances(left: list[Floats]) -> Floats:
-    distances: Floats = np.max([np.linalg.norm(part, axis=1) for part in left], axis=0)
+    distances: Floats = np.maximum.reduce([row_lengths(part) for part in left])
     return distances
 
 
-def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Floats) -> Floats:
+def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Bools) -> Floats:
     """Return factors that bring the largest row of each kind (zero rows: constraint) to one."""
     largest = _largest(rows.kinds, sizes)
     if not active.all():
@@ -284,5 +285,5 @@ def _largest(groups: tuple[int, ...], sizes: Floats) -> Floats:
         return sizes
     largest = dict.fromkeys(groups, 0.0)
     for group, size in zip(groups, sizes.tolist(), strict=True):
-        largest[group] = size if size > largest[group] else largest[group]
+        largest[group] = max(largest[group], size)
     return np.array([largest[group] for group in groups])

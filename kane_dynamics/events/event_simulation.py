@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
@@ -88,6 +89,7 @@ class EventSimulation:
         rest_speed: float = 1e-6,
         law: str = 'poisson',
     ) -> None:
+        import_module('scipy.optimize')  # takes 0.4 s: now rather than at the first event
         checked_robot(robot)
         self.step_size = checks.as_positive('step [s]', step)
         slow = checks.as_nonnegative('rest_speed [m/s]', rest_speed)

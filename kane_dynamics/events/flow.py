@@ -65,6 +65,8 @@ class FlowMotion:
 class Flow:
     """What moves a robot in one mode: the steps of a robot without constraints."""
 
+    numbers: Sequence[int] = ()  # of the rows that are held, among those of all parts
+
     def __init__(self, free: Dynamics) -> None:
         self._free = free
 
@@ -94,6 +96,10 @@ class Flow:
     def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
         return np.zeros((3, 0))
+
+    def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
+        """Return forces on the rows that are held which have no effect, shape (m, d)."""
+        return np.zeros((0, 0))
 
 
 class MinimalFlow(Flow):
@@ -165,6 +171,18 @@ class MinimalFlow(Flow):
         if forces:
             values[2, self.numbers] = self.multipliers(q, v, tau, t)
         return values
+
+    def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
+        """Return forces on the rows that are held which have no effect, shape (m, d)."""
+        turned = {slip.normal for slip in self._slips}  # forces that act along other rows
+        others = [k for k in range(self._count) if k not in turned]
+        factor = cholesky_factor(self._free.mass_matrix(q))
+        selection = select_rows(self._rows(q, v, t).take(others), factor)
+        repeats = np.eye(len(others))  # A ~ C A_K, so that (1 - C) A ~ 0
+        repeats[:, selection.independent_indices] -= selection.coefficients
+        N = np.zeros((self._count, len(others)))
+        N[others] = repeats.T
+        return N
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Return dq/dt and vdot at the speeds that the independent ones give."""

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from kane_dynamics.algorithms.largest_margin import largest_margin
+from kane_dynamics.algorithms.least_distance import ConeRows
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.events.flow import Flow
 from kane_dynamics.events.named_constraints import (
@@ -53,6 +55,18 @@ class Guard:
         push = contact.load if contact.normal is None else forces.pop(0)
         return contact.static_friction * push - hypot(*forces)
 
+    def cone(self, rows: Floats) -> ConeRows:
+        """Return the same of all multipliers, where those of its part have these unit rows."""
+        contact, normal, tangent = self.part.contact, np.zeros(rows.shape[1]), rows
+        if contact is None:
+            return ConeRows(rows, np.zeros(len(rows)), normal, self.part.limit)
+        if contact.normal is not None:
+            normal, tangent = rows[0], rows[1:]
+        mu = contact.static_friction
+        if self.kind == PUSH:
+            mu, tangent = 1.0, rows[:0]
+        return ConeRows(tangent, np.zeros(len(tangent)), mu * normal, mu * contact.load)
+
 
 class GuardValues(NamedTuple):
     """Values of all guards, and the rates of the gaps among them, which come first."""
@@ -84,8 +98,10 @@ class EventDetector:
         self._pushes = _picked([guard.rows[0] for guard in pushes])
         self._bounds = _bounds(mode, rows)
         self._forces = bool(pushes or self._bounds)
+        self._shares = any(guard.kind == GRIP for guard in self._bounds)
+        self._mode, self._bounded = mode, (*pushes, *self._bounds)
         self._last: tuple[Floats, Floats, GuardValues] | None = None
-        self.guards = (*gaps, *self._slips, *pushes, *self._bounds)
+        self.guards = (*gaps, *self._slips, *self._bounded)
         # a slip in two directions is compared with its least size, not with zero
         exact = [self.begins(k) for k in range(len(self.guards))]
         nothing = [-NOTHING[guard.kind] for guard in self.guards]
@@ -97,12 +113,23 @@ class EventDetector:
         values = [*self._open(distances)]
         for guard in self._slips:
             values.append(self._slip(guard, [rates[k] for k in guard.rows]))
-        values += self._pushes(forces)
-        for guard in self._bounds:
-            values.append(guard.margin(forces))
+        values += self._margins(q, v, t, forces)
         guards = GuardValues(values, self._open(rates))
         self._last = q, v, guards  # the end of a step is the start of the next
         return guards
+
+    def _margins(self, q: Floats, v: Floats, t: float, forces: list[float]) -> list[float]:
+        """Return pushes and margins; where one fails, those of the share with the largest."""
+        margins = [*self._pushes(forces), *(guard.margin(forces) for guard in self._bounds)]
+        if not self._shares or all(margin >= 0.0 for margin in margins):
+            return margins
+        N = self._flow.left_null_space(q, v, t)
+        if not N.any():
+            return margins
+        multipliers = np.array([forces[k] for k in self._flow.numbers])
+        unit, held = np.eye(len(N)), self._mode.rows_by_name
+        cones = [guard.cone(unit[held[guard.part.name]]) for guard in self._bounded]
+        return largest_margin([cone.moved(multipliers, N) for cone in cones])
 
     def failing(self, values: list[float]) -> list[int]:
         """Return the numbers of the guards that are below zero, beyond roundoff."""

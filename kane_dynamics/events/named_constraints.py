@@ -227,6 +227,8 @@ class NamedRows:
         for k, one in enumerate(switched.constraints):
             self._index[id(one)] = k, range(first, first + len(one.labels))
             first += len(one.labels)
+        # of each part: of a contact, its distance, or zeros where its load is given
+        self.first = {name: self.numbers(part.constraints)[0] for name, part in parts.items()}
         self.held = self.numbers(part.held for part in parts.values() if part.held is not None)
         self._last: tuple[Floats, Floats, float, ConstraintRows] | None = None
 

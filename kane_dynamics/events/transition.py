@@ -7,6 +7,7 @@ or slip as their forces and Coulomb's law ask for (`frictional_motion`); constra
 jumps where nothing strikes and no constraint is imposed.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from kane_dynamics.algorithms.frictional_contact import ContactMotion, frictiona
 from kane_dynamics.algorithms.impact import NEWTON, resolve_impact
 from kane_dynamics.algorithms.impact_path import POISSON
 from kane_dynamics.algorithms.newton_euler import joint_friction
-from kane_dynamics.algorithms.projection import onto_rows
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE, onto_rows
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
@@ -40,6 +41,7 @@ from kane_dynamics.typing import Floats
 
 AT_REST = 1e-9  # [m/s] speed of approach or slip that is none
 _RETURNS = 1e-6  # [m/s] at which a contact opens by less than roundoff before it closes again
+_ROUNDOFF = 1e-14  # of the size of A v - b0
 _TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
 
 
@@ -91,10 +93,9 @@ class Instant(NamedTuple):
         returning = {guard.part.name for guard in self.failing if guard.kind == GAP} - {*struck}
         every = rows.at(q, v, t)
         separation = every.matrix @ v - every.velocity
+        nothing = {part.name: _RETURNS if part.name in returning else AT_REST for part in touching}
         closed = [
-            part
-            for part in touching
-            if separation[_first(part, rows)] <= (_RETURNS if part.name in returning else AT_REST)
+            part for part in touching if separation[rows.first[part.name]] <= nothing[part.name]
         ]
         friction = joint_friction(dynamics.robot, v.tolist())
         force = self.efforts - dynamics.bias_force(q, v) - friction
@@ -107,11 +108,12 @@ class Instant(NamedTuple):
         }
         mode = Mode(parts, states)
         on = rows.of([*mode.held, *still])
-        end = onto_rows(dynamics.robot, on, dynamics.mass_matrix, q, v, t)
-        change = end.v - self.state.v
+        if not _satisfied(on(q, v, t), v):
+            q, v, _ = onto_rows(dynamics.robot, on, dynamics.mass_matrix, q, v, t)
+        change = v - self.state.v
         impulse = mass @ change
-        loss = -float(change @ mass @ (self.state.v + 0.5 * change))
-        new = State(end.q, end.v, t)
+        loss = -float(impulse @ (self.state.v + 0.5 * change))
+        new = State(q, v, t)
         return Transition(mode, directions, new, impulse, loss, struck, settled)
 
     def _after_impact(
@@ -120,11 +122,12 @@ class Instant(NamedTuple):
         """Return the speeds after contacts struck, those that did, and those that settled."""
         setting, v, every = self.setting, self.state.v, self.rows.at(*self.state)
         pressed = [part for part in touching if part.contact and part.contact.normal is not None]
+        moved = np.abs(held.rows.matrix @ v - held.rows.velocity).max(initial=0.0)
+        if not pressed and moved <= AT_REST and not jams:
+            return v, (), ()
         contacts = self.rows.closed(pressed, every)
         approach = contacts.normal.velocity - contacts.normal.matrix @ v
-        moved = held.rows.matrix @ v - held.rows.velocity
-        strikes = max(approach.max(initial=0.0), np.abs(moved).max(initial=0.0)) > AT_REST
-        if not (strikes or jams):
+        if not (max(approach.max(initial=0.0), moved) > AT_REST or jams):
             return v, (), ()
         rebounds = (approach > setting.rest_speed) & self.rebound
         settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
@@ -196,15 +199,19 @@ def _impending(motion: ContactMotion, begins: Floats, tangent: Floats) -> Floats
     return -motion.tractions[tangent]
 
 
+def _satisfied(rows: ConstraintRows, v: Floats) -> bool:
+    """Return whether rows hold at a state but for roundoff."""
+    if any(phi is not None and abs(phi) > POSITION_TOLERANCE for phi in rows.positions):
+        return False
+    missed = np.abs(rows.matrix @ v - rows.velocity)
+    size = np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity)
+    return bool((missed <= _ROUNDOFF * size).all())
+
+
 def _touches(part: NamedConstraint, rows: NamedRows, every: ConstraintRows) -> bool:
     if part.contact is None:
         return False
     if part.contact.normal is None:
         return True
-    gap = every.positions[_first(part, rows)]
+    gap = every.positions[rows.first[part.name]]
     return gap is not None and bool(gap <= TOUCHING)
-
-
-def _first(part: NamedConstraint, rows: NamedRows) -> int:
-    """Return which of all rows is the distance of a contact: zeros where its load is given."""
-    return rows.numbers(part.constraints)[0]

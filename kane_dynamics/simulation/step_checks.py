@@ -198,6 +198,12 @@ def check_damping(
     limit = STABLE.get(integrator)
     if limit is None or not robot.damping.any():
         return
+    try:
+        free, _ = fastest_decay(robot, ConstraintSet(robot), q, t)
+    except np.linalg.LinAlgError:  # a speed without mass
+        free = np.inf
+    if free * abs(h) <= limit:  # rows make no decay faster
+        return
     rate, name = fastest_decay(robot, constraints, q, t)
     if rate * abs(h) > limit:
         raise DivergedError(

@@ -20,6 +20,7 @@ from studies.robots import MissingRobotError
 from studies.speed import plot
 from studies.speed.accuracy import accuracy_rows
 from studies.speed.batch import batch_rows
+from studies.speed.changing import event_rows
 from studies.speed.closed_loop import closed_loop_rows
 from studies.speed.compile_time import compile_rows
 from studies.speed.generated import generated_rows
@@ -48,6 +49,7 @@ def parts(quick: bool, effort: Effort) -> dict[str, Callable[[], Rows]]:
         'batch': lambda: batch_rows(few),
         'rollouts': lambda: rollout_rows(few),
         'simulation': lambda: closed_loop_rows(few),
+        'events': lambda: event_rows(quick, few),
         'build': lambda: library_rows(effort),
         'generated': lambda: generated_rows(quick, effort),
         'accuracy': lambda: accuracy_rows(quick),
