@@ -6,7 +6,6 @@ import functools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.compiling import compiled_with
 from support.standing_robots import CORNERS, PAIR, RADIUS, forward, rolling, standing
 
 import kane_dynamics as kd
@@ -43,7 +42,11 @@ def both(name):
     """Return a base and what it stands on, by machine code and by the reference."""
     base = BASES[name]()
     contacts = kd.base_ground_contacts(base, friction=0.6)
-    return base, contacts.with_dynamics(compiled_with((), base.robot, base.constraints)), contacts
+    return (
+        base,
+        contacts.with_dynamics(kd.compile(base.robot, base.constraints, cache=False)),
+        contacts,
+    )
 
 
 def moving(base, seed):

@@ -121,10 +121,6 @@ CASES = {
 }
 
 
-def without_steps(robot, constraints=(), **options):
-    """Return a robot compiled for its functions alone."""
-
-
 def reference(case, name, q, v, a):
     """Return what the function of that name gives without compilation."""
     values = {'q': q, 'v': v, 'a': a}
