@@ -206,14 +206,18 @@ def nearest_in_cones(
     return NearestInCones(free + scale * (back @ y), residual, none)
 
 
-def _interior(cones: Sequence[ConeRows]) -> Any:
-    """Return what Clarabel says of min |y| within cones, those without tangential rows first."""
+def clarabel_module(purpose: str) -> Any:
+    """Return Clarabel; `MissingPackageError` says what for where it is not installed."""
     try:
-        clarabel: Any = import_module('clarabel')
+        return import_module('clarabel')
     except ImportError as error:
-        purpose = 'a friction cone with two tangential rows'
         install = "pip install 'kane_dynamics[cones]'"
         raise MissingPackageError(purpose, 'clarabel', install) from error
+
+
+def _interior(cones: Sequence[ConeRows]) -> Any:
+    """Return what Clarabel says of min |y| within cones, those without tangential rows first."""
+    clarabel = clarabel_module('a friction cone with two tangential rows')
     count = len(cones[0].normal)
     rows = np.vstack([-np.vstack([cone.normal, cone.tangent]) for cone in cones])
     sides = np.concatenate([[cone.size, *cone.offset] for cone in cones])
