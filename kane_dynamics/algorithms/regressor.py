@@ -14,9 +14,10 @@ Robotics Research 5(3), 1986). With a the acceleration of the origin less gravit
    \underline\zeta_{J_{ij}} = \varepsilon\,(E_{ij}\alpha + \omega \times E_{ij}\omega)
 
 for a unit of each parameter. Carried to an ancestor's joint j and projected there, (27), (30), it
-is :math:`\mathcal D\langle S_j, Ad(x_i^j) \underline\zeta \rangle = \mathcal D\langle Ad(x_j^i) S_j,
-\underline\zeta \rangle`: not ten dual forces move inward here but one axis outward. Joints that
-follow another one add to its row.
+is :math:`\mathcal D\langle S_j, Ad(x_i^j) \underline\zeta \rangle =
+\mathcal D\langle Ad(x_j^i) S_j, \underline\zeta \rangle`:
+not ten dual forces move inward here but one axis outward. Joints that follow another one add to
+its row.
 """
 
 from typing import Any
@@ -62,7 +63,7 @@ def body_wrenches(motion: BodyMotion) -> list[DualQuaternion]:
     wrenches = [DualQuaternion(a, ZERO)]
     for k, unit in enumerate(np.eye(3).tolist()):
         wrenches.append(DualQuaternion(pure(U[:, k].tolist()), cross(pure(unit), a)))
-    for i, j in zip(*UPPER, strict=True):
+    for i, j in zip(*(part.tolist() for part in UPPER), strict=True):
         moment = _unit_tensor(i, j, alpha) + cross(omega, _unit_tensor(i, j, omega))
         wrenches.append(DualQuaternion(ZERO, moment))
     return wrenches
