@@ -28,6 +28,7 @@ from kane_dynamics.robot.inertial_parameters import (
     with_inertial_parameters,
 )
 
+pytest.importorskip('clarabel', reason='pip install .[cones]')
 FRICTION = {'viscous': 0.7, 'coulomb': 0.4, 'offset': -0.2}
 IZZ7 = 6 * len(PARAMETERS) + PARAMETERS.index('Jzz')
 
