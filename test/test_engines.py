@@ -65,6 +65,7 @@ def test_every_array_of_one_state_and_of_many(engines):
         'center_of_mass': (0,),
         'momentum': (0, 1),
         'momentum_matrix': (0,),
+        'regressor': (0, 1, 2),
         'acceleration': (0, 1, 2),
         'consistent_velocity': (0, 1),
         'consistent_acceleration': (0, 1, 2),

@@ -83,14 +83,13 @@ def nearest_above(
 ) -> LeastDistance:
     """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
     start, multipliers = nearest(factor, A, free, c)
+    active = conflict = np.zeros(0, dtype=np.intp)
     if not len(C):
-        none = np.zeros(0, dtype=np.intp)
-        return LeastDistance(start, multipliers, np.zeros(0), none, none)
+        return LeastDistance(start, multipliers, np.zeros(0), active, conflict)
     G, lengths, held = beside_rows(factor, A, C)
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = G * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
-    active = conflict = np.zeros(0, dtype=np.intp)
     if (e[held] > 0.0).any():
         conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
     e[held] = -largest
@@ -100,8 +99,7 @@ def nearest_above(
         nothing = np.full(len(free), np.nan)
         return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), active, conflict)
     rows, sides = np.concatenate([A, C[active]]), np.concatenate([c, d[active]])
-    x, forces = nearest(factor, rows, free, sides)
-    pushes = np.zeros(len(d))
+    pushes, (x, forces) = np.zeros(len(d)), nearest(factor, rows, free, sides)
     pushes[active] = np.maximum(forces[len(A) :], 0.0)
     return LeastDistance(x, forces[: len(A)], pushes, active, conflict)
 
@@ -202,8 +200,7 @@ def nearest_in_cones(
     near = [cone.moved(free, back) for cone in (*bounds, *cones)]
     scale = max(missed, *(float(np.abs([*cone.offset, cone.size]).max()) for cone in near))
     near = [cone.unit(scale) for cone in near]
-    interior = _interior(near)
-    status = str(interior.status)
+    status = str((interior := _interior(near)).status)
     if 'Infeasible' in status:
         return NearestInCones(np.full(len(free), np.nan), np.inf, _conflict(near))
     y, residual = np.array(interior.x), np.inf
@@ -216,14 +213,18 @@ def nearest_in_cones(
     return NearestInCones(free + scale * (back @ y), residual, none)
 
 
+def clarabel_module(purpose: str) -> Any:
+    """Return Clarabel; `MissingPackageError` says what for where it is not installed."""
+    try:
+        return import_module('clarabel')
+    except ImportError as error:
+        extra = "pip install 'kane_dynamics[cones]'"
+        raise MissingPackageError(purpose, 'clarabel', extra) from error
+
+
 def _interior(cones: Sequence[ConeRows]) -> Any:
     """Return what Clarabel says of min |y| within cones, those without tangential rows first."""
-    try:
-        clarabel: Any = import_module('clarabel')
-    except ImportError as error:
-        purpose = 'a friction cone with two tangential rows'
-        install = "pip install 'kane_dynamics[cones]'"
-        raise MissingPackageError(purpose, 'clarabel', install) from error
+    clarabel = clarabel_module('a friction cone with two tangential rows')
     count = len(cones[0].normal)
     rows = np.vstack([-np.vstack([cone.normal, cone.tangent]) for cone in cones])
     sides = np.concatenate([[cone.size, *cone.offset] for cone in cones])
@@ -266,8 +267,8 @@ def _polished(cones: Sequence[ConeRows], y: Floats, dual: Floats) -> tuple[Float
         if np.abs(step).max(initial=0.0) <= _SOLVED:
             break
     step, _ = _newton_step(edges, tips, exact, multipliers)
-    left = float(np.abs(step).max(initial=0.0))
     if np.isfinite(exact).all() and multipliers.min(initial=0.0) >= 0.0:
+        left = float(np.abs(step).max(initial=0.0))
         if max(left, *(cone.excess(exact) for cone in cones)) <= _SOLVED:
             return exact, left
     return y, max(_INTERIOR, *(cone.excess(y) for cone in cones))

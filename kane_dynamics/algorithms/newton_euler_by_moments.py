@@ -94,7 +94,7 @@ def _unmoved(moments: Floats, kind: JointKind) -> Floats:
 _ROUNDOFF = 1e-14
 
 
-class _Motion(NamedTuple):
+class BodyMotion(NamedTuple):
     """Motion of a body as the world sees it, in its frame; U has shape (3, 3)."""
 
     omega: Quaternion
@@ -113,18 +113,18 @@ def newton_euler_by_moments(
     external: Wrenches | None = None,
 ) -> NDArray:
     """Return N(q, v, a) = M a + C v + g - J' w, without friction and armature, shape (nv,)."""
-    world = _Motion(ZERO, ZERO, scale(robot.gravity_quaternion, -gravity), np.zeros((3, 3)))
+    world = BodyMotion(ZERO, ZERO, scale(robot.gravity_quaternion, -gravity), np.zeros((3, 3)))
     moments, values = lumped_moments(robot), external or {}
 
-    def step(i: int, joint: JointMotion, parent: _Motion) -> tuple[_Motion, DualQuaternion]:
-        motion = _outward(joint, parent, joint.twist_rate(a))
+    def step(i: int, joint: JointMotion, parent: BodyMotion) -> tuple[BodyMotion, DualQuaternion]:
+        motion = body_motion(joint, parent, joint.twist_rate(a))
         wrench = _wrench(moments[i], motion)
         return motion, wrench - values[i] if i in values else wrench
 
     return recursion(robot, q, v, world, step)[0]
 
 
-def _outward(joint: JointMotion, parent: _Motion, rate: DualQuaternion) -> _Motion:
+def body_motion(joint: JointMotion, parent: BodyMotion, rate: DualQuaternion) -> BodyMotion:
     """Return the motion of a body from that of its parent and its twist in the joint."""
     place = joint.placement * joint.pose
     at_origin = parent.a + _times(parent.U, place.translation)
@@ -137,10 +137,10 @@ def _outward(joint: JointMotion, parent: _Motion, rate: DualQuaternion) -> _Moti
     # Coriolis' acceleration, and that of the sliding, whose components are in turning axes
     a = a + (rate.dual + cross(scale(omega, 2.0) + turning, sliding))
     omega = omega + turning
-    return _Motion(omega, alpha, a, _gradient(omega, alpha))
+    return BodyMotion(omega, alpha, a, point_acceleration_matrix(omega, alpha))
 
 
-def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray:
+def point_acceleration_matrix(omega: Quaternion, alpha: Quaternion) -> NDArray:
     """Return U = S(alpha) + S(omega)^2, what accelerations change by from place to place."""
     x, y, z = omega.x, omega.y, omega.z
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
@@ -153,7 +153,7 @@ def _gradient(omega: Quaternion, alpha: Quaternion) -> NDArray:
     )
 
 
-def _wrench(moments: NDArray, motion: _Motion) -> DualQuaternion:
+def _wrench(moments: NDArray, motion: BodyMotion) -> DualQuaternion:
     """Return the wrench that moves masses so, about the origin of their frame."""
     first = pure(moments[:3, 3].tolist())
     force = scale(motion.a, moments[3, 3]) + _times(motion.U, first)
@@ -166,7 +166,7 @@ def _times(U: NDArray, r: Quaternion) -> Quaternion:
     return pure([x * r.x + y * r.y + z * r.z for x, y, z in U])
 
 
-def _turning_moment(second: NDArray, motion: _Motion) -> Quaternion:
+def _turning_moment(second: NDArray, motion: BodyMotion) -> Quaternion:
     """Return ax(U Sigma)."""
     U, alpha = motion.U, motion.alpha
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = second

@@ -18,13 +18,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import make_lsq_spline
 
+from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.matrices import skew
+from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.algorithms.newton_euler_by_moments import BodyMotion, point_acceleration_matrix
+from kane_dynamics.algorithms.regressor import body_wrenches
 from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.checks import as_times
+from kane_dynamics.robot.inertial_parameters import PARAMETERS
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
@@ -59,7 +64,6 @@ def smoothed(
     return middles, spline(middles), spline(middles, 1), spline(middles, 2)
 
 
-PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
 SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
 """Payloads of arms [kg, kg m, kg m^2]: what is not known better than this is not known at all."""
 _SEEN = 0.1  # of `SCALE`: a deviation below it is knowledge that came from the motion
@@ -148,21 +152,12 @@ def payload_regressor(
 
     """
     task = frame_task(dynamics, frame, np.asarray(q), np.asarray(v), own_axes=True)
-    omega = task.velocity[:3]
     rate = task.jacobian @ np.asarray(a) + task.drift
-    turning, falling = rate[:3], rate[3:] - task.axes @ dynamics.robot.gravity
-    W = np.zeros((6, 10))
-    W[3:, 0] = falling
-    W[:3, 1:4] = -skew(falling)
-    W[3:, 1:4] = skew(turning) + skew(omega) @ skew(omega)
-    W[:3, 4:] = _times(turning) + skew(omega) @ _times(omega)
-    return np.asarray(task.jacobian.T @ W)
-
-
-def _times(x: Floats) -> Floats:
-    """Return the matrix that makes J x of (Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)."""
-    a, b, c = x
-    return np.array([[a, b, c, 0, 0, 0], [0, a, 0, b, c, 0], [0, 0, a, 0, b, c]])
+    falling = rate[3:] - task.axes @ dynamics.robot.gravity
+    omega, alpha, origin = pure(task.velocity[:3]), pure(rate[:3]), pure(falling)
+    motion = BodyMotion(omega, alpha, origin, point_acceleration_matrix(omega, alpha))
+    W = np.column_stack([vec6(zeta) for zeta in body_wrenches(motion)])  # force above moment
+    return np.asarray(task.jacobian.T @ np.roll(W, 3, axis=0))
 
 
 def estimate_payload(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.task_space_law import GAINS, REPORTED, WANTED
 from kane_dynamics.algorithms.wrench_law import PUSHED, TASK, TASK_GAINS
+from kane_dynamics.robot.inertial_parameters import PARAMETERS
 
 _Method = TypeVar('_Method', bound=Callable[..., Any])
 AT_START, ON_DEMAND, NUMPY = 'at the start', 'on demand', 'numpy'
@@ -79,6 +80,7 @@ def sizes(engine: Any) -> dict[str, int]:
     robot, rows = engine.robot, len(engine.constraints.labels)
     effort = 3 * robot.nv + rows + 3
     known = {'nv': robot.nv, 'rows': rows, 'frames': len(engine.frames)}
+    known |= {'parameters': len(PARAMETERS) * len(robot.bodies)}
     known |= {'effort': effort, 'frame_effort': effort + REPORTED, 'terms': len(TERMS)}
     known |= {'wrench_effort': effort + PUSHED, 'task': TASK, 'task_gains': TASK_GAINS}
     inputs = {'q': robot.nq, 'posture': robot.nq, 'time': 1, 'wanted': WANTED, 'gains': GAINS}

@@ -18,6 +18,7 @@ from kane_dynamics.algorithms.newton_euler import (
     required_effort,
     wrenches_on_bodies,
 )
+from kane_dynamics.algorithms.regressor import regressor
 from kane_dynamics.dynamics.base import DynamicsBase
 from kane_dynamics.dynamics.table import AT_START, EFFORT, NUMPY, by_robot, function
 from kane_dynamics.typing import ArrayLike, Floats
@@ -79,6 +80,25 @@ class Terms(DynamicsBase):
     ) -> Floats:
         """Return inverse dynamics under wrenches on links."""
         return self._call('inverse_dynamics', (q, v, a), (wrenches,), out)
+
+    @function('q v a', 'nv parameters', 'N m or N by unit of each parameter', by_robot(regressor))
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Floats | None = None
+    ) -> Floats:
+        r"""
+        Return W with :math:`M a + C v + g = W \phi`, shape (nv, 10 bodies).
+
+        Without friction and armature; :math:`\phi` are the `inertial_parameters` of the robot.
+
+        Examples
+        --------
+        >>> from kane_dynamics.robot.inertial_parameters import inertial_parameters
+        >>> efforts = d.inverse_dynamics(q, v, a) - d.friction_force(v) - d.robot.armature * a
+        >>> np.allclose(d.regressor(q, v, a) @ inertial_parameters(d.robot), efforts)
+        True
+
+        """
+        return self._call('regressor', (q, v, a), (), out)
 
     @function('q v', 'nv', EFFORT, _bias, 'bias', AT_START)
     def bias_force(self, q: ArrayLike, v: ArrayLike, out: Floats | None = None) -> Floats:

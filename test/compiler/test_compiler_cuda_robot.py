@@ -47,6 +47,7 @@ TERMS = {
     'momentum': 'qv',
     'momentum_matrix': 'q',
     'centroidal_momentum_rate': 'qva',
+    'regressor': 'qva',
     'frame_jacobians': 'q',
     'frame_bias_accelerations': 'qv',
     'acceleration': 'qvu',

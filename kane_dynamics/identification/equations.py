@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Equations of samples, Z' W phi + F f = Z' tau, and their triangles R of (Z' W, F, Z' tau) = Q R.
+
+What follows needs only the triangle of each observed speed: memory and time do not grow with the
+samples, and recordings are added by triangles below each other. Z are the motions that constraints
+allow (`ObservedSpeeds`): forces of wheels on the ground drop out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from kane_dynamics.algebra.inertia import UPPER
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.identification.friction import FrictionTerm, check_terms, friction_columns
+from kane_dynamics.identification.samples import Samples
+from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.inertial_parameters import PARAMETERS
+from kane_dynamics.robot.joint_kinds import JointKind, Prismatic, Revolute
+from kane_dynamics.typing import Floats
+
+Friction = Mapping[str, Sequence[FrictionTerm]]
+CHUNK = 4096  # samples
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """
+    What least squares need of equations, by observed speed.
+
+    Parameters
+    ----------
+    factors : ndarray, shape (n, p + 1, p + 1)
+        Upper triangles R, the right side last.
+    counts : ndarray, shape (n,)
+        Equations of each speed.
+
+    """
+
+    factors: Floats
+    counts: Floats
+
+    def take(self, columns: Sequence[int]) -> Triangles:
+        """Return the equations of some unknowns alone; what is left are no triangles any more."""
+        return Triangles(self.factors[..., [*columns, -1]], self.counts)
+
+    def __add__(self, other: Triangles) -> Triangles:
+        pairs = zip(self.factors, other.factors, strict=True)
+        joined = [_triangle(np.vstack(pair)) for pair in pairs]
+        return Triangles(np.array(joined), self.counts + other.counts)
+
+    def weighted(self, weights: Floats) -> Floats:
+        """Return the equations of all speeds as rows, each speed's times its weight."""
+        width = self.factors.shape[-1]
+        return (self.factors * weights[:, None, None]).reshape(-1, width)
+
+    def squares(self, solution: Floats) -> Floats:
+        """Return the sum of the squared residuals of each speed, shape (n,)."""
+        missed = self.factors @ np.append(solution, -1.0)
+        return np.asarray(np.einsum('nk,nk->n', missed, missed))
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """
+    How samples become equations.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of either engine; compiled ones are quicker.
+    speeds : ObservedSpeeds
+        Speeds whose efforts were measured.
+    friction : mapping of str to sequence of FrictionTerm
+        Columns by observed speed.
+
+    """
+
+    dynamics: Dynamics
+    speeds: ObservedSpeeds
+    friction: Friction
+
+    def __post_init__(self) -> None:
+        for name, terms in self.friction.items():
+            index_of('observed speed', name, self.speeds.names)
+            check_terms(name, terms)
+
+    @property
+    def inertial(self) -> int:
+        """Return how many of the unknowns are inertial parameters."""
+        return len(PARAMETERS) * len(self.dynamics.robot.bodies)
+
+    @property
+    def columns(self) -> list[tuple[str, FrictionTerm]]:
+        """Return speed and term of each column of friction."""
+        return [(name, term) for name, terms in self.friction.items() for term in terms]
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all unknowns: m1, ..., Jzz7, 'viscous joint_1', ..."""
+        bodies = range(1, 1 + len(self.dynamics.robot.bodies))
+        inertial = [f'{name}{i}' for i in bodies for name in PARAMETERS]
+        return inertial + [f'{term.kind} {name}' for name, term in self.columns]
+
+    @property
+    def preferences(self) -> list[int]:
+        """Return how early each unknown leads a sum; by the axis of each body's joint."""
+        ranks = [rank for body in self.dynamics.robot.bodies for rank in _ranks(body.joint.kind)]
+        return ranks + [-1] * len(self.columns)
+
+    def chunks(self, samples: Sequence[Samples]) -> Iterator[Floats]:
+        """Yield (Z' W, F, Z' tau) of some samples at a time, shape (N, n, p + 1)."""
+        robot = self.dynamics.robot
+        for one in samples:
+            friction = [friction_columns(robot, one, *pair) for pair in self.friction.items()]
+            for start in range(0, len(one), CHUNK):
+                part = slice(start, start + CHUNK)
+                yield self._rows(one.part(part), [columns[part] for columns in friction])
+
+    def _rows(self, samples: Samples, friction: Sequence[Floats]) -> Floats:
+        names, inertial = self.speeds.names, self.inertial
+        W = self.dynamics.regressor(samples.q, samples.v, samples.a)
+        rows = np.zeros((len(samples), len(names), inertial + len(self.columns) + 1))
+        if self.speeds.follow:
+            Z = self._directions(samples)
+            rows[..., :inertial] = Z.transpose(0, 2, 1) @ W
+        else:
+            rows[..., :inertial] = W[:, self.speeds.indices]
+        rows[..., -1] = self.efforts(samples, samples.tau)
+        column = inertial
+        for name, local in zip(self.friction, friction, strict=True):
+            rows[:, names.index(name), column : column + local.shape[1]] = local
+            column += local.shape[1]
+        return rows
+
+    def efforts(self, samples: Samples, tau: Floats) -> Floats:
+        """Return the efforts along the observed speeds, Z' tau, shape (N, n)."""
+        if not self.speeds.follow:
+            return tau[:, self.speeds.indices]
+        return np.asarray(np.einsum('njk,nj->nk', self._directions(samples), tau))
+
+    def predicted(self, samples: Samples, solution: Floats) -> Floats:
+        """Return the efforts along the observed speeds of a solution, shape (N, n)."""
+        return np.concatenate([rows[..., :-1] @ solution for rows in self.chunks([samples])])
+
+    def triangles(self, samples: Sequence[Samples]) -> Triangles:
+        """Return the triangles of recordings together."""
+        width = self.inertial + len(self.columns) + 1
+        factors, total = np.zeros((len(self.speeds.names), width, width)), 0
+        for rows in self.chunks(samples):
+            total += len(rows)
+            for k, factor in enumerate(factors):
+                factors[k] = _triangle(np.vstack([factor, rows[:, k]]))
+        return Triangles(factors, np.full(len(factors), float(total)))
+
+    def _directions(self, samples: Samples) -> Floats:
+        moves = zip(samples.q, samples.v, samples.time.tolist(), strict=True)
+        return np.array([self.speeds.directions(*one) for one in moves])
+
+
+def _ranks(kind: JointKind) -> list[int]:
+    """Return how early parameters lead: across the joint's axis before along it, mass last."""
+    along = int(np.argmax(np.abs(kind.axis))) if isinstance(kind, (Revolute, Prismatic)) else 2
+    beside, third = (along + 1) % 3, (along + 2) % 3
+    first = {along: 3, beside: 0, third: 0}
+    second = {along: 1, beside: 2, third: 4}
+    tensor = [
+        second[i] if i == j else -1 for i, j in zip(*(x.tolist() for x in UPPER), strict=True)
+    ]
+    return [5, *(first[k] for k in range(3)), *tensor]
+
+
+def _triangle(rows: Floats) -> Floats:
+    """Return R of rows = Q R, square; columns without an entry take no time."""
+    width = rows.shape[1]
+    moving = np.flatnonzero(rows.any(axis=0))
+    result = np.zeros((width, width))
+    R = scipy.linalg.qr(rows[:, moving], mode='r', overwrite_a=True, check_finite=False)[0]
+    result[: min(R.shape), moving] = R[: len(moving)]
+    return result

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+From a recording to samples at even steps, on which a fit can be made.
+
+Positions, speeds and efforts pass the same filter, forwards and backwards, so that none is late
+against another; one that is late takes part of the friction at each reversal for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot import checks
+from kane_dynamics.typing import ArrayLike, Floats, Indices
+
+__all__ = ['Samples', 'Timing', 'prepared_samples', 'timing']
+
+GAP = 5.0  # median steps: nothing is known of the motion within longer ones
+_SHORT = 0.1  # of the period of the filter's corner: a gap below it is none for what passes
+ORDER = 4  # of the Butterworth filter, one way
+HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differences make of noise
+
+
+class Timing(NamedTuple):
+    """
+    The clock of a recording.
+
+    Parameters
+    ----------
+    step, gap : float
+        Median of the steps, and the longest [s].
+    jitter : float
+        Standard deviation of the steps that are no gaps [s].
+    repeated : float
+        Share of the samples that repeat the positions before.
+
+    """
+
+    step: float
+    gap: float
+    jitter: float
+    repeated: float
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """
+    A motion and its efforts at even steps, filtered and thinned out.
+
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        [s].
+    q, v, a : ndarray, shapes (N, nq), (N, nv), (N, nv)
+        Coordinates, speeds and accelerations.
+    tau : ndarray, shape (N, nv)
+        Efforts [N m or N].
+    raw : ndarray, shape (N, nv)
+        Efforts as measured, not filtered.
+    history : ndarray, shape (K, nq)
+        Coordinates before they were thinned out.
+    index : ndarray, shape (N,)
+        Where the samples are in it.
+
+    """
+
+    time: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+    tau: Floats
+    raw: Floats
+    history: Floats
+    index: Indices
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def part(self, selection: slice) -> Samples:
+        """Return some samples; what was before them stays known."""
+        names = 'time', 'q', 'v', 'a', 'tau', 'raw', 'index'
+        return replace(self, **{name: getattr(self, name)[selection] for name in names})
+
+    def presliding(self, coordinate: int, travel: float) -> Floats:
+        """Return the presliding state of a joint at the samples; see `presliding_state`."""
+        return presliding_state(self.history[:, coordinate], travel)[self.index]
+
+
+def presliding_state(q: Floats, travel: float) -> Floats:
+    r"""
+    Return Dahl's state z of a joint along positions, in [-1, 1], 0 at the start, shape (K,).
+
+    .. math:: z_{k+1} = s - (s - z_k) e^{-|\Delta q_k| / x_c}, \quad s = sign(\Delta q_k)
+
+    Parameters
+    ----------
+    q : ndarray, shape (K,)
+        Positions [rad or m].
+    travel : float
+        x_c, the way after which friction has nearly its full size [rad or m].
+
+    """
+    moved = np.diff(q)
+    kept = np.exp(-np.abs(moved) / travel)
+    pairs = zip(kept.tolist(), (np.sign(moved) * (1.0 - kept)).tolist(), strict=True)
+    states = accumulate(pairs, lambda z, pair: pair[0] * z + pair[1], initial=0.0)
+    return np.fromiter(states, float, len(q))
+
+
+def timing(time: ArrayLike, q: ArrayLike) -> Timing:
+    """
+    Return what the clock of a recording is like.
+
+    Parameters
+    ----------
+    time : array_like, shape (K,)
+        Stamps [s], in any order.
+    q : array_like, shape (K, n)
+        Positions.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.samples import timing
+    >>> clock = timing([0.0, 0.1, 0.2, 0.9], [[0.0], [0.1], [0.1], [0.4]])
+    >>> round(clock.step, 6), round(clock.gap, 6), round(clock.repeated, 3)
+    (0.1, 0.7, 0.333)
+
+    """
+    t, x = _in_order(time, q)
+    steps = np.diff(t)
+    step = float(np.median(steps))
+    even = steps[steps <= GAP * step]
+    repeated = np.mean(~np.diff(x, axis=0).any(axis=1))
+    return Timing(step, float(steps.max()), float(even.std()), float(repeated))
+
+
+def prepared_samples(
+    time: ArrayLike,
+    q: ArrayLike,
+    tau: ArrayLike,
+    v: ArrayLike | None = None,
+    *,
+    corner: float = 8.0,
+    cut: float = 0.5,
+    rate: float = 100.0,
+) -> tuple[Samples, ...]:
+    """
+    Return the samples of a recording, one `Samples` for each part without a gap.
+
+    Sorted by time, stamps that repeat left out; linearly interpolated at the median step; filtered
+    forwards and backwards (Butterworth, order 4); accelerations by central differences of filtered
+    speeds; the ends, where the filter knows one side only, left out, and so parts that are hardly
+    longer than both; thinned out to `rate`.
+
+    Parameters
+    ----------
+    time : array_like, shape (K,)
+        Stamps of the measurements, not of their arrival [s].
+    q : array_like, shape (K, nv)
+        Coordinates; each speed must be the rate of one.
+    tau : array_like, shape (K, nv)
+        Efforts [N m or N].
+    v : array_like, shape (K, nv), optional
+        Speeds; central differences of filtered coordinates where left out.
+    corner : float
+        Corner frequency of the filter [Hz], above all harmonics of the motion.
+    cut : float
+        What is left out at both ends of each part [s].
+    rate : float
+        Samples a second that are kept, about [Hz].
+
+    Raises
+    ------
+    InvalidInputError
+        If a shape is wrong, a number is not finite, the corner is above 0.4 of half the sample
+        rate, or no part is long enough.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.samples import prepared_samples
+    >>> t = np.arange(0.0, 3.0, 0.002)
+    >>> q = np.column_stack([np.sin(t), np.cos(t)])
+    >>> (samples,) = prepared_samples(t, q, 5.0 * q)
+    >>> len(samples), np.allclose(samples.a, -samples.q, atol=0.01)
+    (200, True)
+
+    """
+    t, *columns = _in_order(time, *([q, tau] if v is None else [q, tau, v]))
+    step = float(np.median(np.diff(t)))
+    highest = HIGHEST * 0.5 / step
+    if not 0.0 < corner <= highest:
+        raise InvalidInputError(f'corner [Hz]: need one in (0, {highest:g}], got {corner:g}')
+    gap = max(GAP * step, _SHORT / corner)
+    starts = [0, *(np.flatnonzero(np.diff(t) > gap) + 1), len(t)]
+    every = max(1, round(1.0 / (checks.as_positive('rate [Hz]', rate) * step)))
+    margin = round(checks.as_nonnegative('cut [s]', cut) / step)
+    parts = []
+    for first, last in pairwise(starts):
+        if (t[last - 1] - t[first]) / step > 2 * margin + 10 * every:
+            part = [x[first:last] for x in columns]
+            parts.append(_prepared(t[first:last], part, step, corner, margin, every))
+    if not parts:
+        raise InvalidInputError(
+            f'time [s]: no part without a gap of {gap:g} s is longer than '
+            f'{(2 * margin + 10 * every) * step:g} s'
+        )
+    return tuple(parts)
+
+
+def _in_order(time: ArrayLike, *columns: ArrayLike) -> list[Floats]:
+    """Return stamps and columns in time, each stamp once."""
+    t = checks.as_shaped('time [s]', time, ('K',))
+    t, order = np.unique(t, return_index=True)
+    if len(t) < 3:
+        raise InvalidInputError(f'time [s]: need 3 different ones, got {len(t)}')
+    arrays = [checks.as_shaped('samples', x, (len(np.ravel(time)), 'n')) for x in columns]
+    return [t, *(x[order] for x in arrays)]
+
+
+def _prepared(
+    t: Floats, columns: Sequence[Floats], step: float, corner: float, margin: int, every: int
+) -> Samples:
+    """Return the samples of one part."""
+    even = t[0] + step * np.arange(int((t[-1] - t[0]) / step + 1e-6) + 1)
+    resampled = [np.column_stack([np.interp(even, t, column) for column in x.T]) for x in columns]
+    sections = butter(ORDER, corner, fs=1.0 / step, output='sos')
+    q, tau, *more = (sosfiltfilt(sections, x, axis=0) for x in resampled)
+    v = more[0] if more else np.gradient(q, step, axis=0)
+    a = np.gradient(v, step, axis=0)
+    index = np.arange(margin, len(even) - margin, every)
+    raw = resampled[1][index]
+    return Samples(even[index], q[index], v[index], a[index], tau[index], raw, q, index)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Friction: its columns, Dahl's state against a loop, terms that every block asks for."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from support.identified import modelled_samples, samples_of
+
+import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.identification.friction import (
+    LINK_SIDE,
+    FrictionTerm,
+    dissipation_rows,
+    friction_columns,
+)
+from kane_dynamics.identification.friction_selection import select_friction
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.samples import presliding_state
+from kane_dynamics.robot.inertial_parameters import inertial_parameters
+
+pytest.importorskip('clarabel', reason='pip install .[cones]')
+
+
+def test_presliding_is_the_recursion(rng):
+    q = np.cumsum(rng.normal(0.0, 0.01, 500))
+    z, states = 0.0, [0.0]
+    for before, after in pairwise(q):
+        s = np.sign(after - before)
+        z = s - (s - z) * np.exp(-abs(after - before) / 0.02)
+        states.append(z)
+    assert_allclose(presliding_state(q, 0.02), states, rtol=0, atol=1e-14)
+    assert np.abs(states).max() <= 1.0
+
+
+def test_presliding_saturates_and_holds_still():
+    z = presliding_state(np.r_[np.linspace(0.0, 1.0, 50), np.ones(20)], 0.01)
+    assert z[49] == pytest.approx(1.0)
+    assert (z[49:] == z[49]).all()
+    back = presliding_state(np.r_[0.0, 1.0, 1.0 - 0.01 * np.log(2.0)], 0.01)
+    assert back[-1] == pytest.approx(0.0, abs=1e-12)  # after x_c log 2 against it
+
+
+def test_columns_are_the_terms_of_the_equation():
+    robot = kd.serial_chain(2)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 20, 2))
+    samples = samples_of(np.arange(20.0), q, v, a, 0.0 * q)
+    kinds = ('viscous', 0), ('coulomb', 0), ('offset', 0), ('rotor_inertia', 0), ('stribeck', 0.1)
+    terms = [FrictionTerm(*kind) for kind in (*kinds, ('presliding', 0.3))]
+    columns = friction_columns(robot, samples, robot.velocity_names[1], terms)
+    tanh = np.tanh(v[:, 1] / 0.02)
+    expected = [v[:, 1], tanh, np.ones(20), a[:, 1], tanh * np.exp(-np.abs(v[:, 1]) / 0.1)]
+    expected.append(presliding_state(q[:, 1], 0.3))
+    assert_allclose(columns, np.column_stack(expected), rtol=1e-14)
+
+
+def test_friction_takes_power_at_every_speed():
+    terms = [*LINK_SIDE, FrictionTerm('stribeck', 0.1)]
+    rows = dissipation_rows([(name, term) for name in 'ab' for term in terms])
+    good = np.tile([0.1, 0.5, -3.0, -0.4], 2)  # less friction at low speed, but some
+    assert (rows @ good >= 0.0).all()
+    for k, value in ((0, -0.1), (1, 0.3), (5, -0.1), (7, -0.6)):
+        bad = good.copy()
+        bad[k] = value
+        assert (rows @ bad < 0.0).any(), k
+
+
+def test_terms_that_help_in_every_block_are_selected():
+    dynamics = kd.dynamics(kd.serial_chain(3))
+    phi = inertial_parameters(dynamics.robot)
+    samples = modelled_samples(
+        dynamics, phi, {'viscous': 0.3, 'coulomb': 0.2}, 0.02, rate=30.0, duration=20.0
+    )
+    name = dynamics.robot.velocity_names[1]
+    term = FrictionTerm('presliding', 0.02)
+    samples.tau[:, 1] += 0.8 * friction_columns(dynamics.robot, samples, name, [term])[:, 0]
+    candidates = FrictionTerm('stribeck', 0.1), FrictionTerm('presliding', 0.002), term
+    found = select_friction(dynamics, [samples], candidates=candidates)
+    assert found[name] == (*LINK_SIDE, term)
+    presliding = [speed for speed, terms in found.items() if term in terms]
+    assert presliding == [name]
+
+
+@pytest.mark.parametrize(
+    ('terms', 'error', 'message'),
+    [
+        ([FrictionTerm('stiction')], InvalidInputError, 'must be one of'),
+        ([FrictionTerm('viscous'), FrictionTerm('viscous')], InvalidInputError, 'different'),
+        ([FrictionTerm('stribeck', 0.1)], InvalidInputError, "needs 'coulomb'"),
+        ([FrictionTerm('presliding')], InvalidInputError, 'must be > 0'),
+        ({'hinge': LINK_SIDE}, NameNotFoundError, 'no observed speed named'),
+    ],
+)
+def test_terms_that_cannot_be_are_refused(terms, error, message):
+    dynamics = kd.dynamics(kd.serial_chain(2))
+    samples = modelled_samples(dynamics, inertial_parameters(dynamics.robot), duration=0.1)
+    with pytest.raises(error, match=message):
+        identify(dynamics, [samples], friction=terms)

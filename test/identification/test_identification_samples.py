@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of recordings: no delay, true derivatives, gaps cut, clocks reported."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification.samples import prepared_samples, timing
+
+STEP, RATE = 1e-3, 2.0 * np.pi * 0.7
+
+
+def recording(seconds=4.0):
+    """Return times, and a sine with its derivative in two joints."""
+    t = np.arange(0.0, seconds, STEP)
+    phase = np.array([0.3, 1.1])
+    angle = RATE * t[:, None] + phase
+    return t, np.sin(angle), RATE * np.cos(angle)
+
+
+def test_a_slow_motion_passes_undelayed():
+    t, q, v = recording()
+    (found,) = prepared_samples(t, q, 5.0 * q, v)
+    assert found.time[0] == pytest.approx(0.5)
+    assert found.time[-1] <= t[-1] - 0.5
+    assert_allclose(np.diff(found.time), 0.01, rtol=1e-9)
+    angle = RATE * found.time[:, None] + [0.3, 1.1]
+    assert_allclose(found.q, np.sin(angle), atol=1e-4)
+    assert_allclose(found.v, RATE * np.cos(angle), atol=1e-3)
+    assert_allclose(found.a, -(RATE**2) * np.sin(angle), atol=5e-3)
+    assert_allclose(found.tau, 5.0 * found.q, atol=1e-12)
+    assert_allclose(found.raw, 5.0 * np.sin(angle), atol=1e-9)
+    assert_allclose(found.history[found.index], found.q)
+
+
+def test_speeds_come_from_positions_where_there_are_none():
+    t, q, v = recording()
+    (by_positions,), (by_speeds,) = prepared_samples(t, q, q), prepared_samples(t, q, q, v)
+    assert_allclose(by_positions.v, by_speeds.v, atol=1e-3)
+    assert_allclose(by_positions.a, by_speeds.a, atol=1e-2)
+
+
+def test_noise_above_the_corner_is_taken_away(rng):
+    t, q, v = recording()
+    (found,) = prepared_samples(t, q, q + rng.normal(0.0, 0.1, q.shape), v)
+    angle = RATE * found.time[:, None] + [0.3, 1.1]
+    assert np.std(found.tau - np.sin(angle)) < 0.02
+    assert np.std(found.raw - np.sin(angle)) == pytest.approx(0.1, rel=0.1)
+
+
+def test_a_gap_cuts_and_a_short_one_does_not():
+    t, q, v = recording(8.0)
+    for missing, parts in ((8, 1), (400, 2)):
+        kept = np.r_[0:3000, 3000 + missing : len(t)]
+        found = prepared_samples(t[kept], q[kept], q[kept], v[kept])
+        assert len(found) == parts
+        for one in found:
+            angle = RATE * one.time[:, None] + [0.3, 1.1]
+            assert_allclose(one.q, np.sin(angle), atol=1e-3)
+    assert found[0].time[-1] < t[2999] - 0.49
+    assert found[1].time[0] > t[3400] + 0.49
+
+
+def test_stamps_are_sorted_and_taken_once():
+    t, q, v = recording()
+    order = np.r_[np.random.default_rng(0).permutation(len(t)), 5, 6, 7]
+    (found,) = prepared_samples(t[order], q[order], q[order], v[order])
+    (expected,) = prepared_samples(t, q, q, v)
+    assert_allclose(found.q, expected.q, rtol=0, atol=1e-12)
+
+
+def test_parts_keep_what_was_before():
+    t, q, v = recording()
+    (whole,) = prepared_samples(t, q, q, v)
+    later = whole.part(slice(100, 200))
+    assert len(later) == 100
+    assert_allclose(later.presliding(1, 0.01), whole.presliding(1, 0.01)[100:200])
+
+
+def test_the_clock_is_reported():
+    t, q, _ = recording()
+    q[100:110] = q[99]
+    kept = np.r_[0:500, 520 : len(t)]
+    found = timing(t[kept], q[kept])
+    assert found.step == pytest.approx(STEP)
+    assert found.gap == pytest.approx(21 * STEP)
+    assert found.jitter < 1e-9
+    assert found.repeated == pytest.approx(10 / (len(kept) - 1))
+
+
+@pytest.mark.parametrize(
+    ('change', 'message'),
+    [
+        ({'corner': 300.0}, 'corner'),
+        ({'corner': 0.0}, 'corner'),
+        ({'rate': 0.0}, 'rate'),
+        ({'cut': 3.0}, 'no part without a gap'),
+        ({'cut': -1.0}, 'cut'),
+    ],
+)
+def test_what_cannot_be_is_refused(change, message):
+    t, q, v = recording()
+    with pytest.raises(InvalidInputError, match=message):
+        prepared_samples(t, q, q, v, **change)
+
+
+def test_too_few_stamps_and_wrong_shapes_are_refused():
+    with pytest.raises(InvalidInputError, match='3 different'):
+        prepared_samples([0.0, 0.0, 1.0], np.zeros((3, 1)), np.zeros((3, 1)))
+    with pytest.raises(InvalidInputError, match='samples'):
+        prepared_samples([0.0, 1.0, 2.0], np.zeros((2, 1)), np.zeros((3, 1)))
