@@ -8,7 +8,7 @@ Two arms identified from public recordings, beside published and known figures.
 Giordano and De Luca, IEEE RA-L 4(4), 2019; GPL-3, so it is not here: the repository
 marcocognetti/FrankaEmikaPandaDynModel, exciting_traj_{time,positions,velocity,torques}.txt of
 Trajectory_1 as {time,positions,velocity,torques}.txt). ``--ur10``: Universal Robots' UR10, 27 s at
-125 Hz, efforts from currents (Automatic Control Group, University of Salerno, 2025, BSD-3-Clause),
+125 Hz, efforts from currents (Automatic Control Group, University of Salerno, BSD-3-Clause),
 a bag with /joint_states; where left out, the copy of the tests.
 
 Each half of a recording predicts the other. Errors are 100 rms(measured - predicted)/(max - min of
@@ -30,7 +30,8 @@ import kane_dynamics as kd
 from kane_dynamics.bags.files import JOINT_STATE, open_bag
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
 from kane_dynamics.identification.friction_selection import select_friction
-from kane_dynamics.identification.identification import Identification, identify
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import Samples, prepared_samples
 from kane_dynamics.typing import Floats
 from studies import robots
@@ -167,9 +168,9 @@ def show_parameters(samples: Samples) -> None:
             f'    {name:36}{published[0]:9.4f}{published[1]:9.4f}{fit.values[k]:9.4f} '
             f'+- {deviation:.4f}{consistent[k]:9.4f}'
         )
-    ours = [f[FrictionTerm('coulomb')] for f in result.friction.values()]
-    print(f'    Coulomb [N m], published: {" ".join(f"{x:.3f}" for x in COULOMB)}')
-    print(f'    {"ours:":>25} {" ".join(f"{x:.3f}" for x in ours)}')
+    ours = result.solutions['least_squares'][result.equations.inertial + 1 :: len(LINK_SIDE)]
+    print(f'    Coulomb [N m], published: {" ".join(f"{x:.3f}" for x in COULOMB)} (of sign v)')
+    print(f'    {"ours:":>25} {" ".join(f"{x:.3f}" for x in ours)} (of tanh(v / 0.02))')
 
 
 def main() -> None:

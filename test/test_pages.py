@@ -20,6 +20,7 @@ PAGES = [page for page in PAGES if not {'_build', 'gallery'} & set(page.parts)]
 RUN_BY = {
     'gpu.md': 'test/compiler/test_compiler_cuda_robot.py',
     'own_robot.md': 'test/cli/test_cli_own_robot.py',
+    'identification.md': 'test/test_pages.py',
     'payload.md': 'test/test_pages.py',
     'nodes.md': 'test/ros/test_ros_composition.py',
     'scale.md': 'test/sweep/test_sweep.py',
@@ -167,6 +168,15 @@ def test_quick_commands_work_as_printed(command, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(words) == 0
     assert capsys.readouterr().out
+
+
+def test_code_of_the_page_on_identification_runs(monkeypatch):
+    """With the reference engine, which needs no compiling."""
+    names = {}
+    monkeypatch.chdir(ROOT)
+    (code,) = [text for language, text in fenced(ROOT / 'doc' / 'identification.md') if language]
+    exec(compile(code.replace('kd.compile(', 'kd.dynamics('), 'identification.md', 'exec'), names)
+    assert (names['errors'] < 1.0).all()
 
 
 def test_code_of_the_page_on_payloads_runs():

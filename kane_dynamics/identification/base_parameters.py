@@ -20,7 +20,7 @@ from scipy.linalg import qr, solve_triangular
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.typing import Floats, Indices
 
-__all__ = ['ALONE', 'IN_SUMS', 'UNSEEN', 'BaseParameters', 'base_parameters']
+__all__ = ['BaseParameters', 'base_parameters']
 
 ALONE, IN_SUMS, UNSEEN = 'alone', 'only in sums', 'unseen'
 RANK = 1e-8  # of the largest column, and of the first pivot of columns of unit length
@@ -94,6 +94,14 @@ def base_parameters(
     ------
     InvalidInputError
         If all rows are zero.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.base_parameters import base_parameters
+    >>> rows = np.array([[1.0, 2.0, 0.0], [3.0, 6.0, 0.0]])
+    >>> base = base_parameters(rows, ['m1', 'm2', 'm3'], [0, 1, 1])
+    >>> base.sums, base.status
+    (('m1 + 2 m2',), ('only in sums', 'only in sums', 'unseen'))
 
     """
     lengths = np.linalg.norm(rows, axis=0)

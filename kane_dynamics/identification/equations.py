@@ -18,13 +18,12 @@ import scipy
 from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.identification.friction import FrictionTerm, friction_columns
+from kane_dynamics.identification.friction import FrictionTerm, check_terms, friction_columns
 from kane_dynamics.identification.samples import Samples
+from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
 from kane_dynamics.robot.joint_kinds import JointKind, Prismatic, Revolute
 from kane_dynamics.typing import Floats
-
-__all__ = ['Equations', 'Triangles']
 
 Friction = Mapping[str, Sequence[FrictionTerm]]
 CHUNK = 4096  # samples
@@ -86,6 +85,11 @@ class Equations:
     dynamics: Dynamics
     speeds: ObservedSpeeds
     friction: Friction
+
+    def __post_init__(self) -> None:
+        for name, terms in self.friction.items():
+            index_of('observed speed', name, self.speeds.names)
+            check_terms(name, terms)
 
     @property
     def inertial(self) -> int:

@@ -25,11 +25,11 @@ from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.algorithms.least_distance import clarabel_module
 from kane_dynamics.exceptions import NotSolvedError
 from kane_dynamics.identification.base_parameters import BaseParameters
-from kane_dynamics.identification.equations import Triangles
-from kane_dynamics.robot.inertial_parameters import PARAMETERS
+from kane_dynamics.identification.equations import Equations, Triangles
+from kane_dynamics.identification.friction import dissipation_rows
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Bools, Floats
-
-__all__ = ['LeastSquares', 'consistent_parameters', 'least_squares', 'pseudo_inertias']
 
 PASSES = 4  # of weights
 NEARNESS = 1e-3  # gamma
@@ -135,10 +135,9 @@ def _upper(P: Floats) -> Floats:
 
 
 def consistent_parameters(
+    equations: Equations,
     triangles: Triangles,
     deviations: Floats,
-    before: Floats,
-    dissipation: Floats,
     unseen_masses: Bools,
     nearness: float = NEARNESS,
 ) -> Floats:
@@ -147,14 +146,12 @@ def consistent_parameters(
 
     Parameters
     ----------
+    equations : Equations
+        Of a robot whose parameters are those before.
     triangles : Triangles
-        Of the equations.
+        Of samples of them.
     deviations : ndarray, shape (n,)
         Of the residual of each observed speed.
-    before : ndarray, shape (10 bodies,)
-        Inertial parameters of the model before.
-    dissipation : ndarray, shape (m, k)
-        G of G f >= 0 for the k coefficients of friction.
     unseen_masses : ndarray of bool, shape (bodies,)
         Which masses are not seen alone, and bounded to 0.2 to 5 times the one before.
     nearness : float
@@ -171,7 +168,8 @@ def consistent_parameters(
     largest = np.linalg.norm(triangles.factors[..., -1], axis=1) / np.sqrt(triangles.counts)
     rows = triangles.weighted(1.0 / np.maximum(deviations, _EXACT * largest))
     rows = rows / np.sqrt(triangles.counts.sum())
-    inertial, anchors = len(before), _anchors(before)
+    dissipation = dissipation_rows(equations.columns)
+    inertial, anchors = equations.inertial, _anchors(equations.dynamics.robot)
     back = np.linalg.inv(np.linalg.cholesky(anchors))
     # x = start + scaling y: y are entries of L^-1 (P - P0) L^-T, so all are of one size
     start = np.zeros(rows.shape[1] - 1)
@@ -191,9 +189,9 @@ def consistent_parameters(
     return start + scaling @ _interior(P, side, bounds, limits, least)
 
 
-def _anchors(before: Floats) -> Floats:
-    """Return the pseudo-inertias of the model before, where bodies have no mass a little."""
-    P, every = pseudo_inertias(before), range(4)
+def _anchors(robot: Robot) -> Floats:
+    """Return the pseudo-inertias of a robot, where bodies have no mass a little."""
+    P, every = pseudo_inertias(inertial_parameters(robot)), range(4)
     P[:, every, every] = np.maximum(P[:, every, every], _SMALL)
     sizes = np.sqrt(P[:, every, every])
     values, vectors = np.linalg.eigh(P / (sizes[:, :, None] * sizes[:, None]))

@@ -16,11 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.samples import Samples
+from kane_dynamics.robot.checks import as_choice, as_positive
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
-__all__ = ['LINK_SIDE', 'MOTOR_SIDE', 'FrictionTerm']
+__all__ = ['FrictionTerm']
 
 SMOOTHING = 0.02  # v_0 [rad/s or m/s]
 
@@ -53,6 +55,19 @@ _COLUMNS: dict[str, Callable[[Floats, Floats, float], Floats]] = {
     'rotor_inertia': lambda v, a, scale: a,
     'stribeck': lambda v, a, scale: np.tanh(v / SMOOTHING) * np.exp(-np.abs(v) / scale),
 }
+KINDS = (*_COLUMNS, 'presliding')
+
+
+def check_terms(speed: str, terms: Sequence[FrictionTerm]) -> None:
+    """Check that the terms of a speed are known and different, and Coulomb's below Stribeck's."""
+    kinds = [as_choice(f"friction of '{speed}'", term.kind, KINDS) for term in terms]
+    if len(set(terms)) < len(kinds):
+        raise InvalidInputError(f"friction of '{speed}': need different terms, got {kinds}")
+    if 'stribeck' in kinds and FrictionTerm('coulomb') not in terms:
+        raise InvalidInputError(f"friction of '{speed}': 'stribeck' needs 'coulomb', got {kinds}")
+    for kind, scale in terms:
+        if kind in ('stribeck', 'presliding'):
+            as_positive(f"scale of '{kind}' of '{speed}'", scale)
 
 
 def friction_columns(

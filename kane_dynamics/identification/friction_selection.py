@@ -10,13 +10,12 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.identification.base_parameters import base_parameters
 from kane_dynamics.identification.equations import Equations, Triangles
-from kane_dynamics.identification.estimation import least_squares
+from kane_dynamics.identification.estimation import consistent_parameters, least_squares
 from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
-from kane_dynamics.identification.identification import consistent_solution
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.typing import Floats
 
-__all__ = ['CANDIDATES', 'select_friction']
+__all__ = ['select_friction']
 
 CANDIDATES = (
     FrictionTerm('stribeck', 0.1),
@@ -56,6 +55,17 @@ def select_friction(
         Terms that it may have, at most one of a kind.
     speeds : ObservedSpeeds, optional
         Speeds whose efforts were measured; all where left out.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.friction_selection import select_friction
+    >>> from kane_dynamics.identification.samples import prepared_samples
+    >>> d, t = kd.dynamics(kd.serial_chain(1)), np.arange(0.0, 9.0, 0.02)
+    >>> q, v, a = np.sin(2.0 * t)[:, None], np.cos(2.0 * t)[:, None], -np.sin(2.0 * t)[:, None]
+    >>> tau = d.inverse_dynamics(q, 2.0 * v, 4.0 * a)
+    >>> terms = select_friction(d, prepared_samples(t, q, tau, 2.0 * v, corner=5.0))
+    >>> [term.kind for term in terms['joint_1']][:3]
+    ['viscous', 'coulomb', 'offset']
 
     """
     observed = ObservedSpeeds(dynamics) if speeds is None else speeds
@@ -124,11 +134,11 @@ def _errors(
 ) -> Floats:
     """Return the error of each speed in each block by fits on the others, shape (blocks, n)."""
     local = replace(equations, friction=selection)
-    places = [equations.columns.index(column) for column in local.columns]
-    columns = [*range(local.inertial), *(local.inertial + k for k in places)]
+    indices = [equations.columns.index(column) for column in local.columns]
+    columns = [*range(local.inertial), *(local.inertial + k for k in indices)]
     masses = np.ones(len(local.dynamics.robot.bodies), dtype=bool)
     errors = []
     for unseen, training, deviations in splits:
-        solution = consistent_solution(local, training.take(columns), deviations, masses)
+        solution = consistent_parameters(local, training.take(columns), deviations, masses)
         errors.append(np.sqrt(unseen.take(columns).squares(solution) / unseen.counts))
     return np.array(errors)

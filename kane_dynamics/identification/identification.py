@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot from recorded motions and efforts: values, how well they are known, what is in doubt."""
+"""A robot and its friction from recorded motions and efforts, and what speaks against them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,140 +16,26 @@ from kane_dynamics.identification.base_parameters import ALONE, BaseParameters, 
 from kane_dynamics.identification.equations import Equations, Friction, Triangles
 from kane_dynamics.identification.estimation import (
     NEARNESS,
-    LeastSquares,
     consistent_parameters,
     least_squares,
     worth,
 )
-from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm, dissipation_rows
+from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
+from kane_dynamics.identification.result import REFUSE, Identification
 from kane_dynamics.identification.samples import Samples
-from kane_dynamics.robot.body import Joint
-from kane_dynamics.robot.checks import as_several, index_of
+from kane_dynamics.robot.checks import as_several
 from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
     inertial_parameters,
-    with_inertial_parameters,
 )
-from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Bools, Floats
+from kane_dynamics.typing import Floats
 
-__all__ = ['Errors', 'Identification', 'identify']
+__all__ = ['identify']
 
-GOOD, WARN, REFUSE = 30.0, 150.0, 1000.0  # condition numbers of base columns of unit length
+GOOD, WARN = 30.0, 150.0  # condition numbers of base columns of unit length
 SAMPLES = 10.0  # equations for each unknown
 _WORSE, _POINTS = 1.5, 2.0  # of consistent parameters against base parameters: times, and %
 _DOUBT = 2.0  # deviations that a coefficient may be below zero
-
-
-class Errors(NamedTuple):
-    """How far predicted efforts are from measured ones, by observed speed, shape (n,)."""
-
-    filtered: Floats  # 100 rms / (max - min) against filtered efforts [%]
-    raw: Floats  # The same against efforts as measured [%]
-    rms: Floats  # Against filtered efforts [N m or N]
-
-
-@dataclass(frozen=True, eq=False)
-class Identification:
-    """
-    What recordings say of a robot.
-
-    Parameters
-    ----------
-    equations : Equations
-        The robot before, observed speeds, and terms of friction.
-    base : BaseParameters
-        Which parameters and sums of them the motion shows.
-    fit : LeastSquares
-        Values of the base parameters, and their covariance, as many samples as are independent.
-    solutions : mapping of str to ndarray, shape (p,)
-        All unknowns of 'nominal' (the model before, no friction), 'friction' (friction fitted to
-        it), 'least_squares' (base parameters) and 'consistent'.
-    warnings : tuple of str
-        What speaks against the result.
-
-    """
-
-    equations: Equations
-    base: BaseParameters
-    fit: LeastSquares
-    solutions: Mapping[str, Floats]
-    warnings: tuple[str, ...]
-
-    @property
-    def publishable(self) -> bool:
-        """Return whether the motion shows enough for a model that others use."""
-        return self.base.condition <= REFUSE
-
-    @property
-    def friction(self) -> dict[str, dict[FrictionTerm, float]]:
-        """Return the coefficients of each observed speed, those of 'consistent'."""
-        values = self.solutions['consistent'][self.equations.inertial :].tolist()
-        result: dict[str, dict[FrictionTerm, float]] = {}
-        for (speed, term), value in zip(self.equations.columns, values, strict=True):
-            result.setdefault(speed, {})[term] = value
-        return result
-
-    @property
-    def robot(self) -> Robot:
-        """
-        Return the robot with the consistent parameters.
-
-        Its damping is the viscous term, its Coulomb friction that term, its armature the rotor
-        inertia; a joint without such a term keeps what it had.
-        """
-        before = self.equations.dynamics.robot
-        phi = self.solutions['consistent'][: self.equations.inertial]
-        bodies = list(with_inertial_parameters(before, phi).bodies)
-        for speed, terms in self.friction.items():
-            owner = before.body_of_joint(speed)
-            for k, body in enumerate(bodies):
-                follows = body.mimic is not None and body.mimic.master == speed
-                if k == owner or follows:  # what followers add is among the terms of the master
-                    share = 0.0 if follows else 1.0
-                    bodies[k] = replace(body, joint=_with_terms(body.joint, terms, share))
-        parts = before.gravity, dict(before.frames), dict(before.wheels)
-        return Robot(before.name, bodies, *parts)
-
-    def efforts(self, samples: Samples, solution: str = 'consistent') -> Floats:
-        """
-        Return the efforts along the observed speeds that a solution predicts, shape (N, n).
-
-        Parameters
-        ----------
-        samples : Samples
-            Of a motion.
-        solution : str
-            One of `solutions`.
-
-        """
-        index_of('solution', solution, tuple(self.solutions))
-        return self.equations.predicted(samples, self.solutions[solution])
-
-    def errors(self, samples: Samples, solution: str = 'consistent') -> Errors:
-        """Return how far predicted efforts are from measured ones; parameters as of `efforts`."""
-        predicted = self.efforts(samples, solution)
-        measured = self.equations.efforts(samples, samples.tau)
-        raw = self.equations.efforts(samples, samples.raw)
-        rms = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
-        return Errors(relative_error(measured, predicted), relative_error(raw, predicted), rms)
-
-
-def _with_terms(joint: Joint, terms: Mapping[FrictionTerm, float], share: float) -> Joint:
-    """Return a joint with a share of the terms that a URDF or a simulation knows."""
-    local = {term.kind: share * max(value, 0.0) for term, value in terms.items()}
-    return replace(
-        joint,
-        damping=local.get('viscous', joint.damping),
-        friction=local.get('coulomb', joint.friction),
-        armature=local.get('rotor_inertia', joint.armature),
-    )
-
-
-def relative_error(measured: Floats, predicted: Floats) -> Floats:
-    """Return 100 rms(measured - predicted) / (max - min of measured) of each column [%]."""
-    span = np.maximum(np.ptp(measured, axis=0), 1e-300)
-    return np.asarray(100.0 * np.sqrt(np.mean((measured - predicted) ** 2, axis=0)) / span)
 
 
 def identify(
@@ -186,18 +71,31 @@ def identify(
     NotSolvedError
         If the solver ends without a solution.
 
+    Examples
+    --------
+    >>> from kane_dynamics.identification.identification import identify
+    >>> from kane_dynamics.identification.samples import prepared_samples
+    >>> d, t = kd.dynamics(kd.serial_chain(2)), np.arange(0.0, 6.0, 0.02)
+    >>> q = np.column_stack([np.sin(2.0 * t), np.cos(3.0 * t) + np.sin(t)])
+    >>> v = np.gradient(q, 0.02, axis=0)
+    >>> a = np.gradient(v, 0.02, axis=0)
+    >>> (samples,) = prepared_samples(t, q, d.inverse_dynamics(q, v, a), v, corner=5.0)
+    >>> result = identify(d, [samples])
+    >>> bool((result.errors(samples).filtered < 1.0).all())
+    True
+
     """
     recordings = as_several(Samples, 'samples', samples)
     observed = ObservedSpeeds(checked_dynamics(dynamics)) if speeds is None else speeds
     terms = friction if isinstance(friction, Mapping) else dict.fromkeys(observed.names, friction)
     equations = Equations(dynamics, observed, terms)
     triangles = equations.triangles(recordings)
-    rows = triangles.weighted(np.ones(len(observed.names)))[:, :-1]
-    base = base_parameters(rows, equations.names, equations.preferences)
+    base = _base(equations, triangles, np.ones(len(observed.names)))
     if triangles.counts.sum() <= base.rank:
         raise InvalidInputError(
             f'samples: need more than {base.rank} efforts, got {int(triangles.counts.sum())}'
         )
+    base = _base(equations, triangles, 1.0 / least_squares(triangles, base).deviations)
     fit = least_squares(triangles, base)
     nominal, by_base = np.zeros((2, len(equations.names)))
     nominal[: equations.inertial] = inertial_parameters(dynamics.robot)
@@ -209,7 +107,9 @@ def identify(
         'nominal': nominal,
         'friction': _friction_alone(triangles, nominal, equations.inertial),
         'least_squares': by_base,
-        'consistent': consistent_solution(equations, triangles, fit.deviations, unseen, nearness),
+        'consistent': consistent_parameters(
+            equations, triangles, fit.deviations, unseen, nearness
+        ),
     }
     for one in solutions.values():
         one.setflags(write=False)
@@ -219,17 +119,10 @@ def identify(
     return replace(result, warnings=messages)
 
 
-def consistent_solution(
-    equations: Equations,
-    triangles: Triangles,
-    deviations: Floats,
-    unseen_masses: Bools,
-    nearness: float = NEARNESS,
-) -> Floats:
-    """Return consistent parameters and friction; parameters as of `consistent_parameters`."""
-    before = inertial_parameters(equations.dynamics.robot)
-    rows = dissipation_rows(equations.columns)
-    return consistent_parameters(triangles, deviations, before, rows, unseen_masses, nearness)
+def _base(equations: Equations, triangles: Triangles, weights: Floats) -> BaseParameters:
+    """Return the base parameters of equations under weights."""
+    rows = triangles.weighted(weights)[:, :-1]
+    return base_parameters(rows, equations.names, equations.preferences)
 
 
 def _friction_alone(triangles: Triangles, nominal: Floats, inertial: int) -> Floats:

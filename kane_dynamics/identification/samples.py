@@ -29,12 +29,24 @@ HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differenc
 
 
 class Timing(NamedTuple):
-    """The clock of a recording."""
+    """
+    The clock of a recording.
 
-    step: float  # Median of the steps [s]
-    gap: float  # The longest step [s]
-    jitter: float  # Standard deviation of the steps that are no gaps [s]
-    repeated: float  # Share of the samples that repeat the positions before
+    Parameters
+    ----------
+    step, gap : float
+        Median of the steps, and the longest [s].
+    jitter : float
+        Standard deviation of the steps that are no gaps [s].
+    repeated : float
+        Share of the samples that repeat the positions before.
+
+    """
+
+    step: float
+    gap: float
+    jitter: float
+    repeated: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +125,13 @@ def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     q : array_like, shape (K, n)
         Positions.
 
+    Examples
+    --------
+    >>> from kane_dynamics.identification.samples import timing
+    >>> clock = timing([0.0, 0.1, 0.2, 0.9], [[0.0], [0.1], [0.1], [0.4]])
+    >>> round(clock.step, 6), round(clock.gap, 6), round(clock.repeated, 3)
+    (0.1, 0.7, 0.333)
+
     """
     t, x = _in_order(time, q)
     steps = np.diff(t)
@@ -161,6 +180,15 @@ def prepared_samples(
     InvalidInputError
         If a shape is wrong, a number is not finite, the corner is above 0.4 of half the sample
         rate, or no part is long enough.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.samples import prepared_samples
+    >>> t = np.arange(0.0, 3.0, 0.002)
+    >>> q = np.column_stack([np.sin(t), np.cos(t)])
+    >>> (samples,) = prepared_samples(t, q, 5.0 * q)
+    >>> len(samples), np.allclose(samples.a, -samples.q, atol=0.01)
+    (200, True)
 
     """
     t, *columns = _in_order(time, *([q, tau] if v is None else [q, tau, v]))

@@ -17,6 +17,8 @@ from kane_dynamics.robot.robot import Robot, with_loads
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import ArrayLike, Floats
 
+__all__ = ['inertial_parameters', 'with_inertial_parameters']
+
 PARAMETERS = ('m', 'mx', 'my', 'mz', 'Jxx', 'Jxy', 'Jxz', 'Jyy', 'Jyz', 'Jzz')
 
 
@@ -57,6 +59,14 @@ def with_inertial_parameters(robot: Robot, parameters: ArrayLike) -> Robot:
     ------
     InvalidInputError
         If a shape is wrong, or no body has such a mass and inertia.
+
+    Examples
+    --------
+    >>> from kane_dynamics.robot.inertial_parameters import *
+    >>> robot = kd.serial_chain(2)
+    >>> twice = with_inertial_parameters(robot, 2.0 * inertial_parameters(robot))
+    >>> np.allclose(kd.mass_matrix(twice, [0.1, 0.2]), 2.0 * kd.mass_matrix(robot, [0.1, 0.2]))
+    True
 
     """
     count = len(checked_robot(robot).bodies)

@@ -136,9 +136,7 @@ def test_a_body_without_mass_takes_part():
     system = Equations(dynamics, speeds, dict.fromkeys(speeds.names, ()))
     samples = modelled_samples(dynamics, inertial_parameters(robot), duration=1.0)
     triangles = system.triangles([samples])
-    found = consistent_parameters(
-        triangles, np.ones(3), phi, np.zeros((0, 0)), np.ones(3, bool), nearness=1e-11
-    )
+    found = consistent_parameters(system, triangles, np.ones(3), np.ones(3, bool), 1e-11)
     predicted = system.predicted(samples, found)
     assert_allclose(predicted, samples.tau, rtol=0, atol=1e-2 * np.abs(samples.tau).max())
     assert found[10] > 0.0

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from support.identified import modelled_samples, samples_of
 
 import kane_dynamics as kd
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.identification.friction import (
     LINK_SIDE,
     FrictionTerm,
@@ -16,6 +17,7 @@ from kane_dynamics.identification.friction import (
     friction_columns,
 )
 from kane_dynamics.identification.friction_selection import select_friction
+from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.samples import presliding_state
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
 
@@ -77,3 +79,20 @@ def test_terms_that_help_in_every_block_are_selected():
     assert found[name] == (*LINK_SIDE, term)
     presliding = [speed for speed, terms in found.items() if term in terms]
     assert presliding == [name]
+
+
+@pytest.mark.parametrize(
+    ('terms', 'error', 'message'),
+    [
+        ([FrictionTerm('stiction')], InvalidInputError, 'must be one of'),
+        ([FrictionTerm('viscous'), FrictionTerm('viscous')], InvalidInputError, 'different'),
+        ([FrictionTerm('stribeck', 0.1)], InvalidInputError, "needs 'coulomb'"),
+        ([FrictionTerm('presliding')], InvalidInputError, 'must be > 0'),
+        ({'hinge': LINK_SIDE}, NameNotFoundError, 'no observed speed named'),
+    ],
+)
+def test_terms_that_cannot_be_are_refused(terms, error, message):
+    dynamics = kd.dynamics(kd.serial_chain(2))
+    samples = modelled_samples(dynamics, inertial_parameters(dynamics.robot), duration=0.1)
+    with pytest.raises(error, match=message):
+        identify(dynamics, [samples], friction=terms)

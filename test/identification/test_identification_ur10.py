@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A real UR10, 27 s (Automatic Control Group, University of Salerno, 2025, BSD-3-Clause).
+A real UR10, 27 s (Automatic Control Group, University of Salerno, BSD-3-Clause).
 
 The table test/data/ur10_exciting_trajectory.npz has differences of positions, velocities and
 efforts in units of 1e-5 rad, 1e-5 rad/s and 1e-4 N m; its licence is beside it. Known errors come
