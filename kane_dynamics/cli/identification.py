@@ -24,7 +24,8 @@ from kane_dynamics.identification import report
 from kane_dynamics.identification.comparison import Comparison, compared, refusal
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
-from kane_dynamics.identification.identification import Identification, identify
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import Samples, prepared_samples, timing
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters

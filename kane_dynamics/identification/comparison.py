@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.identification.identification import REFUSE, Identification, relative_error
+from kane_dynamics.identification.result import REFUSE, Identification, relative_error
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.typing import Floats
 

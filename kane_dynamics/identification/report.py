@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from kane_dynamics.identification.base_parameters import IN_SUMS
 from kane_dynamics.identification.comparison import Comparison
 from kane_dynamics.identification.friction import SMOOTHING
-from kane_dynamics.identification.identification import Identification
+from kane_dynamics.identification.result import Identification
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
 from kane_dynamics.view.plots import Panel, curves_figure, paper_style
 
