@@ -3,7 +3,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from kane_dynamics.exceptions import InvalidInputError, known_names
 from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
-from kane_dynamics.typing import Bools, Floats
+from kane_dynamics.typing import Floats
 
 _BLOCK = 1 << 20  # bytes
 
@@ -24,18 +24,11 @@ _BLOCK = 1 << 20  # bytes
 class Recording:
     """A motion of a robot, by its coordinates and speeds."""
 
-    path: Path
     time: Floats  # shape (K,): since the first stamp [s]
     q: Floats  # shape (K, nq)
     v: Floats | None  # shape (K, nv); None where they were not recorded
     tau: Floats  # shape (K, nv): 0 where they were not asked for
-    notes: tuple[str, ...]  # What was left out
-
-    def part(self, selection: Bools) -> 'Recording':
-        """Return some of the samples."""
-        v = None if self.v is None else self.v[selection]
-        local = {name: getattr(self, name)[selection] for name in ('time', 'q', 'tau')}
-        return replace(self, v=v, **local)
+    notes: Sequence[str] = ()  # What was left out
 
 
 def read_recording(
@@ -55,21 +48,20 @@ def read_recording(
         return _from_csv(path, model, joints)
     robot = model.robot
     replay = Replay(model, parameters, joints, True, 'stamps')
+    ends = np.cumsum([1, robot.nq, robot.nv, len(joints)])
     with open_bag(path, topics) as messages:
-        source = _WithVelocities(messages)
-        width = 1 + robot.nq + robot.nv + len(joints)
-        rows = _rows(replay.states(source))
-        table = np.fromiter(rows, np.dtype((float, width)))  # no objects by sample
-    notes = tuple(f"'{path}': first rejected: {reason}" for reason in replay.reasons)
+        rows = _rows(replay.states(_with_velocities(messages)))
+        table: Floats = np.fromiter(rows, (float, ends[-1]))  # no objects by sample
+    notes = [f"'{path}': first rejected: {reason}" for reason in replay.reasons]
     if not len(table):
-        why = '; '.join(notes) or f'no message on {topics[JOINT_STATES][0]}'
-        raise InvalidInputError(f"bag '{path}': no usable positions with efforts: {why}")
-    time, q, v, effort = np.split(table, np.cumsum([1, robot.nq, robot.nv]), axis=1)
+        why = '; '.join(notes) or f"no message on '{topics[JOINT_STATES][0]}'"
+        raise InvalidInputError(f"bag '{path}': no positions with efforts: {why}")
+    time, q, v, effort = np.split(table, ends[:-1], axis=1)
     if model.mobile:
         q[:, 2] = np.unwrap(q[:, 2])
-    tau = np.zeros((len(table), robot.nv))
+    tau = np.zeros_like(v)
     tau[:, model.v_index(joints)] = effort
-    return Recording(path, time[:, 0], q, None if source.without else v, tau, notes)
+    return Recording(time[:, 0], q, v if v.any() else None, tau, notes)
 
 
 def _rows(states: Iterable[State]) -> Iterator[Floats]:
@@ -81,62 +73,46 @@ def _rows(states: Iterable[State]) -> Iterator[Floats]:
         yield np.concatenate([[time], state.q, state.v, np.asarray(state.effort)])
 
 
-class _WithVelocities:
-    """Messages of joint states, with velocities of 0 where there are none."""
-
-    def __init__(self, messages: Iterable[Recorded]) -> None:
-        self._messages, self.without = messages, False
-
-    def __iter__(self) -> Iterator[Recorded]:
-        for recorded in self._messages:
-            message: Any = recorded.message
-            bare = recorded.use == JOINT_STATES and not isinstance(message, RejectedInput)
-            if bare and not len(message.velocity):
-                self.without = True
-                message.velocity = np.zeros(len(message.name))
-            yield recorded
+def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
+    """Yield messages, those of joints with velocities of 0 where they have none."""
+    for recorded in messages:
+        message: Any = recorded.message
+        if recorded.use == JOINT_STATES and not isinstance(message, RejectedInput):
+            message.velocity = (
+                message.velocity if len(message.velocity) else np.zeros(len(message.name))
+            )
+        yield recorded
 
 
-def _from_csv(path: Path, model: RobotModel, joints: tuple[str, ...]) -> Recording:
+def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording:
     """Return the columns of a table."""
     try:
-        with path.open(encoding='utf-8') as stream:
-            heading = stream.readline().strip().split(',')
-            table = np.loadtxt(stream, delimiter=',', ndmin=2)
+        table = np.genfromtxt(path, delimiter=',', names=True, deletechars='', encoding='utf-8')
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"table '{path}' cannot be read: {error}") from error
-    if not len(table) or table.shape[1] != len(heading):
-        raise InvalidInputError(f"table '{path}': need rows of {len(heading)} numbers")
-    columns = dict(zip(heading, table.T, strict=True))
+    headings = table.dtype.names or ()
+
+    def columns(kind: str, names: Sequence[str]) -> Floats:
+        selection = [f'{kind}{name}' for name in names]
+        for heading in selection:
+            if heading not in headings:
+                known = known_names(headings, heading)
+                raise InvalidInputError(f"table '{path}': no column '{heading}'; {known}")
+        return np.column_stack([table[heading] for heading in selection])
+
     robot = model.robot
-    moving = any(name.startswith('velocity:') for name in heading)
-    tau = np.zeros((len(table), robot.nv))
-    tau[:, model.v_index(joints)] = _columns(path, columns, 'effort', joints)
-    return Recording(
-        path,
-        _columns(path, columns, '', ['time'])[:, 0],
-        _columns(path, columns, 'position', robot.coordinate_names),
-        _columns(path, columns, 'velocity', robot.velocity_names) if moving else None,
-        tau,
-        (),
-    )
-
-
-def _columns(path: Path, columns: Mapping[str, Floats], kind: str, names: Sequence[str]) -> Floats:
-    """Return the columns of a kind of value, by name."""
-    headings = [f'{kind}:{name}' if kind else name for name in names]
-    for heading in headings:
-        if heading not in columns:
-            known = known_names(columns, heading)
-            raise InvalidInputError(f"table '{path}': no column '{heading}'; {known}")
-    return np.column_stack([columns[heading] for heading in headings])
+    moving = any(name.startswith('velocity:') for name in headings)
+    v = columns('velocity:', robot.velocity_names) if moving else None
+    q, efforts = columns('position:', robot.coordinate_names), columns('effort:', joints)
+    tau = np.zeros((len(q), robot.nv))
+    tau[:, model.v_index(tuple(joints))] = efforts
+    return Recording(columns('', ['time'])[:, 0], q, v, tau)
 
 
 def file_hash(path: Path) -> str:
-    """Return SHA-256 of a file, or of all files of a folder with their names."""
+    """Return SHA-256 of a file, or of all files of a folder."""
     digest = hashlib.sha256()
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
-        digest.update(file.name.encode() if path.is_dir() else b'')
         with file.open('rb') as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)

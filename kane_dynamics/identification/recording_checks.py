@@ -17,9 +17,9 @@ from scipy.interpolate import CubicSpline
 
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.identification.base_parameters import BaseParameters
-from kane_dynamics.identification.equations import CHUNK, Equations
+from kane_dynamics.identification.equations import CHUNK
 from kane_dynamics.identification.friction import SMOOTHING
+from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import GAP, Samples, Timing
 from kane_dynamics.typing import Floats
 
@@ -27,7 +27,7 @@ STILL = 0.05  # [rad, rad/s, m or m/s] a joint that moves less shows nothing
 LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
-LAGS = np.arange(-0.020, 0.0201, 0.002)  # [s]
+LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
 REPEATED = 0.1  # of the samples, from which values that repeat are told
@@ -42,10 +42,8 @@ def check_efforts(names: Sequence[str], tau: Floats) -> None:
     }
     for problem, bad in problems.items():
         if bad.any():
-            raise InvalidInputError(
-                f'{problem}: {[names[k] for k in np.flatnonzero(bad)]}; leave out joints without '
-                'measured efforts by --joints'
-            )
+            joints = [names[k] for k in np.flatnonzero(bad).tolist()]
+            raise InvalidInputError(f'{problem}: {joints}; leave them out by --joints')
 
 
 def check_signs_and_units(
@@ -66,8 +64,8 @@ def check_signs_and_units(
         Coordinates; speeds and efforts of these names.
 
     """
-    places = [dynamics.robot.velocity_index(name) for name in names]
-    gravity, problems = dynamics.gravity_force(q)[:, places], []
+    indices = [dynamics.robot.velocity_index(name) for name in names]
+    gravity, problems = dynamics.gravity_force(q)[:, indices], []
     pairs = np.empty((len(names), 2, len(q)))
     for k in range(len(names)):
         terms = np.column_stack([v[:, k], np.tanh(v[:, k] / SMOOTHING), np.ones(len(v))])
@@ -75,7 +73,7 @@ def check_signs_and_units(
         pairs[k] = (both - terms @ np.linalg.lstsq(terms, both, rcond=None)[0]).T
     sizes = np.linalg.norm(pairs, axis=2)
     loaded = sizes[:, 0] > max(LOADED * sizes[:, 0].max(), 1e-9 * np.abs(gravity).max())
-    for k in np.flatnonzero(loaded):
+    for k in np.flatnonzero(loaded).tolist():
         product = float(pairs[k, 0] @ pairs[k, 1])
         correlation, slope = product / sizes[k].prod(), product / sizes[k, 0] ** 2
         if correlation < -RELATED:
@@ -133,21 +131,18 @@ class Lag(NamedTuple):
     gain: float  # Part of the residual that goes away if they are moved back
 
 
-def effort_lag(
-    equations: Equations, samples: Samples, base: BaseParameters, deviations: Floats
-) -> Lag:
-    """Return the lag between -20 and 20 ms with the least residual; of the first samples."""
-    part = samples.part(slice(CHUNK))
-    inside = (part.time >= part.time[0] - LAGS[0]) & (part.time <= part.time[-1] - LAGS[-1])
+def effort_lag(result: Identification, samples: Samples) -> Lag:
+    """Return the lag between -20 and 20 ms with the least residual, of the first samples."""
+    part, equations = samples.part(slice(CHUNK)), result.equations
+    time, deviations, base = part.time, result.fit.deviations, result.base
+    inside = (time >= time[0] - LAGS[0]) & (time <= time[-1] - LAGS[-1])
     rows = next(equations.chunks([part]))[inside] / deviations[:, None]
-    A = rows[..., base.leading].reshape(-1, base.rank)
-    spline = CubicSpline(part.time, equations.efforts(part, part.tau))
-    shifted = [spline(part.time[inside] + lag) / deviations for lag in LAGS]
-    b = np.stack(shifted, axis=-1).reshape(len(A), -1)
-    Q = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))[0]
-    residuals = np.linalg.norm(b - Q @ (Q.T @ b), axis=0)
-    best, now = int(np.argmin(residuals)), int(np.argmin(np.abs(LAGS)))
-    return Lag(float(LAGS[best]), float(1.0 - residuals[best] / residuals[now]))
+    Q = np.linalg.qr(rows[..., base.leading].reshape(-1, base.rank))[0]
+    spline = CubicSpline(time, equations.efforts(part, part.tau))
+    shifted = [(spline(time[inside] + lag) / deviations).ravel() for lag in LAGS]
+    residuals = [float(np.linalg.norm(b - Q @ (Q.T @ b))) for b in shifted]
+    best = int(np.argmin(residuals))
+    return Lag(float(LAGS[best]), 1.0 - residuals[best] / residuals[len(LAGS) // 2])
 
 
 def lag_warnings(lag: Lag) -> list[str]:

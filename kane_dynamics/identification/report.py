@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification found, as plain values for YAML and as one page without links."""
+"""What an identification gives, as plain values for YAML and as one page without links."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -12,210 +12,167 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from kane_dynamics.identification.base_parameters import IN_SUMS
-from kane_dynamics.identification.comparison import Comparison
+from kane_dynamics.identification.base_parameters import ALONE, IN_SUMS
 from kane_dynamics.identification.friction import SMOOTHING
-from kane_dynamics.identification.result import Identification
+from kane_dynamics.identification.result import REFUSE, Identification
+from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
-from kane_dynamics.view.plots import Panel, curves_figure, paper_style
+from kane_dynamics.typing import Floats
+from kane_dynamics.view.plots import legend_beside, paper_style
 
-ERRORS = {
-    'nominal': 'URDF',
-    'friction': 'URDF and friction',
-    'least_squares': 'least squares',
-    'consistent': 'identified',
-}
-FRAME = (
-    'origin and axes of the link below the moving joint, with all that is welded to it; '
-    'J about the origin'
-)
-FRICTION = (
-    'tau = viscous v + coulomb tanh(v/v0) + offset + rotor_inertia a '
-    '+ stribeck tanh(v/v0) exp(-|v|/vs) + presliding z, z of Dahl with travel x_c'
-)
+WORSE = 0.5  # points by which a joint gets worse, from which it is told
+_KEY = """m [kg], m c [kg m], J [kg m^2] about the origin of the link below the moving joint, in
+its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/v0) + offset +
+rotor_inertia a + stribeck tanh(v/v0) exp(-|v|/vs) + presliding z, z of Dahl with travel x_c."""
 _SCALES = {'stribeck': 'vs', 'presliding': 'x_c'}
 _SHOWN = 4000  # samples in a plot
-_DOTS = 110  # an inch
-_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>%s</title>
+_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Identification</title>
 <meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<style>body{font:15px sans-serif;max-width:70em;margin:2em auto;padding:0 1em}
-table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:.2em .6em;
-text-align:right}td:first-child,th:first-child{text-align:left}img{max-width:100%%}</style>
-</head><body>"""
+<style>body{font:15px sans-serif;max-width:70em;margin:2em auto}table{border-collapse:collapse}
+td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}img{max-width:100%}</style></head>"""
+Table = Mapping[str, Mapping[str, Any]]
 
 
-def findings(result: Identification, comparison: Comparison) -> dict[str, Any]:
-    """Return parameters with deviations and status, friction, base parameters and errors."""
-    known = _known(result)
-    robot = result.equations.dynamics.robot
+def validation_errors(
+    result: Identification, validation: Sequence[Samples]
+) -> dict[str, dict[str, float]]:
+    """Return errors [%] of each solution on samples that it has not seen, by joint."""
+    counts, names = [len(x) for x in validation], result.equations.speeds.names
+    errors = {}
+    for solution in result.solutions:
+        every = [result.errors(x, solution) for x in validation]
+        for against in ('filtered', 'raw'):
+            mean = np.average([getattr(x, against) for x in every], axis=0, weights=counts)
+            errors[f'{solution} {against}'] = dict(zip(names, mean.tolist(), strict=True))
+    return errors
+
+
+def worse_joints(errors: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return which joints the result predicts worse than the model before with friction."""
+    before, after = errors['friction filtered'], errors['consistent filtered']
+    return [
+        f'{name}: {after[name]:.1f} % where the URDF, with friction, has {before[name]:.1f} %'
+        for name in before
+        if after[name] > before[name] + WORSE
+    ]
+
+
+def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -> str:
+    """Return why others should not use a result, or ''."""
+    if not result.publishable:
+        return (
+            f'the condition number of the motion is {result.base.condition:.0f}, above {REFUSE:g}:'
+            ' move more joints, faster, longer'
+        )
+    before, after = (
+        float(np.mean([*errors[f'{x} filtered'].values()])) for x in ('friction', 'consistent')
+    )
+    if not after < before:
+        return (
+            f'on the validation samples its mean error is {after:.2f} %, that of the URDF with '
+            f'friction fitted to it {before:.2f} %'
+        )
+    return ''
+
+
+def findings(result: Identification) -> dict[str, Any]:
+    """Return values, deviations and status of parameters, friction and base parameters."""
+    base, robot = result.base, result.equations.dynamics.robot
+    sigmas = np.sqrt(np.diag(result.fit.covariance)).tolist()
+    deviations = dict(zip(base.leading.tolist(), sigmas, strict=True))
+    owners = [(body.name, kind) for body in robot.bodies for kind in PARAMETERS]
+    bodies: dict[str, dict[str, Any]] = {}
+    friction: dict[str, dict[str, Any]] = {}
+    terms = [(joint, term.kind) for joint, term in result.equations.columns]
+    for k, (owner, kind) in enumerate([*owners, *terms]):
+        status, sums = base.status[k], [base.sums[i] for i in np.flatnonzero(base.matrix[:, k])]
+        row: dict[str, Any] = {
+            'value': float(result.solutions['consistent'][k]),
+            'before': float(result.solutions['nominal'][k]),
+            'sigma': deviations[k] if status == ALONE else None,
+            'status': f'{status}: {"; ".join(sums)}' if status == IN_SUMS else status,
+        }
+        if kind in ('coulomb', 'stribeck'):
+            row['v0'] = SMOOTHING
+        if kind in _SCALES:
+            row[_SCALES[kind]] = result.equations.columns[k - len(owners)][1].scale
+        (bodies if k < len(owners) else friction).setdefault(owner, {})[kind] = row
+    rows = zip(base.sums, result.fit.values.tolist(), sigmas, strict=True)
     return {
+        'condition': base.condition,
+        'rank': base.rank,
+        'key': ' '.join(_KEY.split()),
         'order': list(PARAMETERS),
-        'units': 'kg, kg m, kg m^2',
-        'frame': FRAME,
-        'bodies': {
-            body.name: {
-                'joint': body.joint.name,
-                'parameters': {
-                    kind: known[len(PARAMETERS) * i + k] for k, kind in enumerate(PARAMETERS)
-                },
-            }
-            for i, body in enumerate(robot.bodies)
-        },
-        'friction_law': FRICTION,
-        'friction': _friction(result, known),
-        'base_parameters': [
-            {'sum': text, 'value': float(value), 'sigma': float(sigma)}
-            for text, value, sigma in zip(
-                result.base.sums, result.fit.values, _sigmas(result), strict=True
-            )
-        ],
-        'rank': result.base.rank,
-        'condition': float(result.base.condition),
-        'errors_percent': {
-            f'{solution} {"raw" if raw else "filtered"}': dict(
-                zip(comparison.names, comparison.errors(solution, raw).tolist(), strict=True)
-            )
-            for solution in ERRORS
-            for raw in (False, True)
-        },
+        'bodies': bodies,
+        'friction': friction,
+        'base_parameters': {name: {'value': x, 'sigma': sigma} for name, x, sigma in rows},
     }
 
 
-def _sigmas(result: Identification) -> Iterable[float]:
-    return np.sqrt(np.diag(result.fit.covariance)).tolist()
-
-
-def _known(result: Identification) -> list[dict[str, Any]]:
-    """Return value, value before, deviation and status of each unknown."""
-    base, rows = result.base, []
-    sigmas = dict(zip(base.leading.tolist(), _sigmas(result), strict=True))
-    for k, status in enumerate(base.status):
-        sums = [base.sums[i] for i in np.flatnonzero(base.matrix[:, k])]
-        if status == IN_SUMS:
-            status = f'{status}: {"; ".join(sums)}'
-        alone = len(sums) == 1 and status == 'alone'
-        rows.append(
-            {
-                'value': float(result.solutions['consistent'][k]),
-                'before': float(result.solutions['nominal'][k]),
-                'sigma': float(sigmas[k]) if alone else None,
-                'status': status,
-            }
-        )
-    return rows
-
-
-def _friction(result: Identification, known: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    friction: dict[str, Any] = {}
-    unknowns = known[result.equations.inertial :]
-    for (joint, term), values in zip(result.equations.columns, unknowns, strict=True):
-        row = {key: values[key] for key in ('value', 'sigma', 'status')}
-        if term.kind in ('coulomb', 'stribeck'):
-            row['v0'] = SMOOTHING
-        if term.kind in _SCALES:
-            row[_SCALES[term.kind]] = float(term.scale)
-        friction.setdefault(joint, {})[term.kind] = row
-    return friction
-
-
-def page(title: str, facts: Mapping[str, Any], comparison: Comparison) -> str:
-    """Return the page; facts are those of `findings` and what the command adds."""
-    head = ('joint', *comparison.names, 'mean')
-    errors = []
-    for label, values in facts['errors_percent'].items():
-        solution, _, against = label.partition(' ')
-        numbers = [*values.values(), float(np.mean(list(values.values())))]
-        errors.append((f'{ERRORS[solution]}, {against}', *(f'{x:.1f}' for x in numbers)))
-    parameters = [
-        _row(f'{name} {kind}', one, 'before', 'value', 'sigma')
-        for name, body in facts['bodies'].items()
-        for kind, one in body['parameters'].items()
-    ]
-    friction = [
-        _row(f'{name} {kind}', one, 'value', 'sigma')
-        for name, terms in facts['friction'].items()
-        for kind, one in terms.items()
-    ]
-    sums = [_row(x['sum'], x, 'value', 'sigma') for x in facts['base_parameters']]
+def page(facts: Mapping[str, Any], result: Identification, samples: Samples) -> str:
+    """Return the page; facts are those of the YAML file, samples are drawn."""
+    unknowns = {
+        f'{owner} {kind}': row
+        for part in ('bodies', 'friction')
+        for owner, rows in facts[part].items()
+        for kind, row in rows.items()
+    }
+    settings = {key: {'value': value} for key, value in facts['settings'].items()}
+    warnings = ''.join(f'<li>{escape(text)}</li>' for text in facts['warnings'])
     reason = facts['reason']
-    verdict = f'No URDF was written: {reason}' if reason else 'A better URDF was written.'
-    parts = [
-        _HEAD % escape(title),
-        f'<h1>{escape(title)}</h1><p>{escape(verdict)}</p>',
-        _list('Warnings', facts['warnings']),
-        '<h2>Errors on the validation samples</h2><p>100 rms(measured - predicted) / (max - min '
-        'of measured) [%]</p>',
-        _table(head, errors),
-        f'<p>Condition number {facts["condition"]:.1f}, rank {facts["rank"]}.</p>',
-        _image('measured and predicted efforts', _efforts(comparison)),
-        _image('residual against speed', _residuals(comparison)),
-        f'<h2>Parameters</h2><p>{escape(facts["frame"])}; {escape(facts["units"])}</p>',
-        _table(('parameter', 'before', 'value', 'sigma', 'seen'), parameters),
-        f'<h2>Friction</h2><p>{escape(facts["friction_law"])}</p>',
-        _table(('term', 'value', 'sigma', 'seen'), friction),
-        '<h2>Base parameters by least squares</h2>',
-        _table(('sum', 'value', 'sigma'), sums),
-        _list('Settings', [f'{key}: {value}' for key, value in facts['settings'].items()]),
-        _list('Recordings', [f'{x["file"]}: SHA-256 {x["sha256"]}' for x in facts['recordings']]),
-        '</body></html>\n',
-    ]
-    return '\n'.join(parts)
+    image = BytesIO()
+    _curves(result, samples).savefig(image, format='png', dpi=110)
+    return '\n'.join(
+        [
+            f'{_HEAD}<body><h1>Identification of {escape(facts["robot"])}</h1>',
+            f'<p>{escape(f"No URDF was written: {reason}" if reason else "A URDF was written.")}',
+            f'Condition number {facts["condition"]:.1f}, rank {facts["rank"]}.</p>',
+            f'<h2>Warnings</h2><ul>{warnings}</ul>',
+            _table('Errors on validation samples [% of the range]', facts['errors_percent']),
+            '<h2>Efforts on validation samples, residual against speed</h2><img alt="curves" '
+            f'src="data:image/png;base64,{b64encode(image.getvalue()).decode()}">',
+            _table('Parameters', unknowns, facts['key']),
+            _table('Base parameters by least squares', facts['base_parameters']),
+            _table('Settings', settings),
+            _table('Recordings', facts['recordings']),
+            '</body></html>\n',
+        ]
+    )
 
 
-def _row(name: str, values: Mapping[str, Any], *keys: str) -> list[str]:
-    numbers = ('' if values[key] is None else f'{values[key]:.5g}' for key in keys)
-    return [name, *numbers, *([values['status']] if 'status' in values else [])]
+def _table(title: str, rows: Table, text: str = '') -> str:
+    """Return a table; what a row lacks is left empty."""
+    head = list(dict.fromkeys(key for row in rows.values() for key in row))
+    lines = [['', *head]]
+    lines += [[name, *(_cell(row.get(key)) for key in head)] for name, row in rows.items()]
+    cells = (''.join(f'<td>{escape(cell)}</td>' for cell in line) for line in lines)
+    body = ''.join(f'<tr>{row}</tr>' for row in cells)
+    return f'<h2>{escape(title)}</h2><p>{escape(text)}</p><table>{body}</table>'
 
 
-def _list(title: str, lines: Iterable[str]) -> str:
-    rows = ''.join(f'<li>{escape(line)}</li>' for line in lines) or '<li>none</li>'
-    return f'<h2>{title}</h2><ul>{rows}</ul>'
+def _cell(x: Any) -> str:
+    return '' if x is None else f'{x:.4g}' if isinstance(x, float) else str(x)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    def row(tag: str, cells: Sequence[str]) -> str:
-        return f'<tr>{"".join(f"<{tag}>{escape(x)}</{tag}>" for x in cells)}</tr>'
-
-    return f'<table>{row("th", head)}{"".join(row("td", cells) for cells in rows)}</table>'
-
-
-def _image(title: str, figure: Figure) -> str:
-    stream = BytesIO()
-    figure.savefig(stream, format='png', dpi=_DOTS)
-    data = b64encode(stream.getvalue()).decode('ascii')
-    return f'<h2>{title.capitalize()}</h2><img alt="{title}" src="data:image/png;base64,{data}">'
-
-
-def _efforts(x: Comparison) -> Figure:
-    every = slice(None, None, 1 + len(x.time) // _SHOWN)
-    panels = [
-        Panel(
-            'effort [N m or N]',
-            {
-                'measured': x.measured[every, k],
-                'URDF': x.predicted['nominal'][every, k],
-                'identified': x.predicted['consistent'][every, k],
-            },
-            title=name,
-        )
-        for k, name in enumerate(x.names)
-    ]
-    return curves_figure('Validation', x.time[every], panels, columns=2)
-
-
-def _residuals(x: Comparison) -> Figure:
-    every = slice(None, None, 1 + len(x.time) // _SHOWN)
-    columns = min(3, len(x.names))
-    rows = -(-len(x.names) // columns)
-    residuals = x.measured - x.predicted['consistent']
+def _curves(result: Identification, samples: Samples) -> Figure:
+    """Return efforts over time and residuals over speed, a row for each joint."""
+    every = samples.part(slice(None, None, 1 + len(samples) // _SHOWN))
+    speeds = result.equations.speeds
+    measured = result.equations.efforts(every, every.tau)
+    predicted: dict[str, Floats] = {
+        'URDF': result.efforts(every, 'nominal'),
+        'identified': result.efforts(every),
+    }
+    residuals = measured - predicted['identified']
     with paper_style():
-        figure = Figure((3.0 * columns, 0.4 + 2.0 * rows), layout='constrained')
-        grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-        while len(grid) > len(x.names):
-            grid.pop().remove()
-        for k, axes in enumerate(grid):
-            axes.plot(x.v[every, k], residuals[every, k], '.', markersize=1.5)
-            axes.set(title=x.names[k], xlabel='speed [rad/s or m/s]')
-            axes.set_ylabel('residual [N m or N]')
+        figure = Figure((10.0, 0.5 + 1.8 * len(speeds.names)), layout='constrained')
+        axes = figure.subplots(len(speeds.names), 2, squeeze=False, width_ratios=(3, 1))
+        for k, (left, right) in enumerate(axes):
+            for name, efforts in {'measured': measured, **predicted}.items():
+                left.plot(every.time, efforts[:, k], label=name)
+            left.set(title=speeds.names[k], xlabel='time [s]', ylabel='effort [N m or N]')
+            legend_beside(left)
+            right.plot(every.v[:, speeds.indices[k]], residuals[:, k], '.', markersize=1.5)
+            right.set(xlabel='speed [rad/s or m/s]', ylabel='residual')
     return figure

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from support.identified import modelled_samples
 
-import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
@@ -114,7 +113,7 @@ def test_gaps_and_values_that_repeat(samples):
 def lag_of(dynamics, samples, terms):
     """Return what the scan says of samples."""
     result = identify(dynamics, [samples], friction=terms)
-    return checks.effort_lag(result.equations, samples, result.base, result.fit.deviations)
+    return checks.effort_lag(result, samples)
 
 
 def moved(samples, late):
@@ -132,10 +131,9 @@ def test_what_the_scan_says_moves_with_the_efforts(ur10, samples, late):
 
 @pytest.mark.parametrize(('late', 'word'), [(0.012, '12 ms late'), (-0.008, '8 ms early')])
 def test_a_lag_is_told(ur10, late, word):
-    dynamics = kd.dynamics(ur10.robot)
-    exact = modelled_samples(dynamics, inertial_parameters(ur10.robot), {'viscous': 1.0})
-    assert lag_of(dynamics, exact, LINK_SIDE).time == pytest.approx(0.0, abs=1e-9)
-    lag = lag_of(dynamics, moved(exact, late), LINK_SIDE)
+    exact = modelled_samples(ur10, inertial_parameters(ur10.robot), {'viscous': 1.0})
+    assert lag_of(ur10, exact, LINK_SIDE).time == pytest.approx(0.0, abs=1e-9)
+    lag = lag_of(ur10, moved(exact, late), LINK_SIDE)
     assert lag.time == pytest.approx(late, abs=1e-9)
     (message,) = checks.lag_warnings(lag)
     assert message.startswith(f'efforts are {word}')
