@@ -21,6 +21,7 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification import report
+from kane_dynamics.identification.constrained_samples import constrained_samples
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
@@ -54,9 +55,9 @@ def identify_robot(options: argparse.Namespace) -> int:
     with progress('identification') as tell:
         tell('reading', 0, 3)
         facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}
-        training, validation = _samples(options, source, dynamics, names, facts)
-        tell('terms of friction', 1, 3)
         speeds = ObservedSpeeds(dynamics, names)
+        training, validation = _samples(options, source, dynamics, speeds, facts)
+        tell('terms of friction', 1, 3)
         side = (
             _side(dynamics, training, speeds) if options.friction == 'auto' else options.friction
         )
@@ -85,10 +86,11 @@ def _samples(
     options: argparse.Namespace,
     source: RobotSource,
     dynamics: Dynamics,
-    names: tuple[str, ...],
+    speeds: ObservedSpeeds,
     facts: Facts,
 ) -> tuple[list[Samples], list[Samples]]:
     """Return the samples of training and validation, checked; add to the facts."""
+    names = speeds.names
     model, notes = source.model, facts['warnings']
     p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, model)
     paths = [*options.bag, *options.validate]
@@ -113,7 +115,8 @@ def _samples(
     for samples, part in zip(both, parts, strict=True):
         for x in part:
             columns = x.time, x.q, x.tau, x.v if with_v else None
-            samples += prepared_samples(*columns, corner=corner, rate=KEPT * corner)
+            prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
+            samples += [constrained_samples(dynamics, speeds, one) for one in prepared]
     q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])

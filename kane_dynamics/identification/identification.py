@@ -58,7 +58,7 @@ def identify(
     friction : sequence of FrictionTerm, or mapping of str to such a sequence
         Of every observed speed, or by its name.
     speeds : ObservedSpeeds, optional
-        Speeds whose efforts were measured; all where left out.
+        Speeds whose efforts were measured, e.g. of wheels and arm; all where left out.
     nearness : float
         gamma, how much parameters that are hardly seen stay as they were.
 

@@ -94,8 +94,10 @@ def check_signs_and_units(
 
 def check_separate(training: Floats, test: Floats) -> None:
     """Check that rows of positions and efforts of a test are not among those of the training."""
-    known = {hash(row.tobytes()) for row in training}
-    share = np.mean([hash(row.tobytes()) in known for row in test])
+    known, unseen = (
+        np.fromiter((hash(row.tobytes()) for row in rows), np.int64) for rows in (training, test)
+    )
+    share = np.isin(unseen, known).mean()
     if share > SHARED:
         raise InvalidInputError(
             f'validation: {100 * share:.0f} % of its samples are among those of the training; '

@@ -156,7 +156,8 @@ def prepared_samples(
 
     Sorted by time, stamps that repeat left out; linearly interpolated at the median step; filtered
     forwards and backwards (Butterworth, order 4); accelerations by central differences of filtered
-    speeds; the ends, where the filter knows one side only, left out; every so manieth kept.
+    speeds; the ends, where the filter knows one side only, left out, and so parts that are hardly
+    longer than both; thinned out to `rate`.
 
     Parameters
     ----------

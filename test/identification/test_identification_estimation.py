@@ -28,6 +28,7 @@ from kane_dynamics.robot.inertial_parameters import (
     with_inertial_parameters,
 )
 
+pytest.importorskip('clarabel', reason='pip install .[cones]')
 FRICTION = {'viscous': 0.7, 'coulomb': 0.4, 'offset': -0.2}
 IZZ7 = 6 * len(PARAMETERS) + PARAMETERS.index('Jzz')
 
@@ -67,6 +68,32 @@ def test_errors_are_of_the_size_that_they_are_said_to_be(panda):
     assert np.std(errors) == pytest.approx(1.0, abs=0.1)
     of_izz7 = np.array(errors)[:, base.leading.tolist().index(IZZ7)]
     assert np.abs(of_izz7).max() < 3.5
+
+
+def test_deviations_count_what_the_fit_took(panda):
+    """100 samples a joint, of which 64 / 7 equations are spent: a bias of 5 % if they counted."""
+    phi, speeds = other_phi(panda.robot), ObservedSpeeds(panda)
+    system = Equations(panda, speeds, dict.fromkeys(speeds.names, LINK_SIDE))
+    clean = modelled_samples(panda, phi, FRICTION, duration=10.0, rate=10.0)
+    rows = np.vstack(system.triangles([clean]).factors[..., :-1])
+    base = base_parameters(rows, system.names, system.preferences)
+    deviations = []
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(0.0, 0.1, clean.tau.shape)
+        triangles = system.triangles([replace(clean, tau=clean.tau + noise)])
+        deviations.append(least_squares(triangles, base).deviations)
+    assert np.mean(deviations) == pytest.approx(0.1, rel=0.02)
+
+
+@pytest.mark.parametrize('factor', [0.02, 20.0])
+def test_masses_that_are_not_seen_alone_stay_near_those_before(factor, panda):
+    before = inertial_parameters(panda.robot)
+    samples = modelled_samples(panda, factor * before)
+    found = identify(panda, [samples], friction=(), nearness=1e-9)
+    masses = found.solutions['consistent'][:: len(PARAMETERS)] / before[:: len(PARAMETERS)]
+    assert masses.min() > 0.2 * (1.0 - 1e-6)
+    assert masses.max() < 5.0 * (1.0 + 1e-6)
+    assert np.abs(np.log(masses)).max() == pytest.approx(np.log(5.0), abs=1e-3)
 
 
 def test_correlated_samples_are_worth_less(rng):

@@ -21,6 +21,8 @@ from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.samples import presliding_state
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
 
+pytest.importorskip('clarabel', reason='pip install .[cones]')
+
 
 def test_presliding_is_the_recursion(rng):
     q = np.cumsum(rng.normal(0.0, 0.01, 500))

@@ -12,6 +12,7 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import inertial_parameters, with_inertial_parameters
 
+pytest.importorskip('clarabel', reason='pip install .[cones]')
 MOTORS = ('left', 'right', 'shoulder', 'elbow')
 NOISE = 0.01  # [N m]
 

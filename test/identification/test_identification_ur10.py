@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from kane_dynamics.identification.friction import MOTOR_SIDE, FrictionTerm
 from kane_dynamics.identification.identification import identify
 
+pytest.importorskip('clarabel', reason='pip install .[cones]')
 STRIBECK, PRESLIDING = FrictionTerm('stribeck', 0.1), FrictionTerm('presliding', 0.01)
 POINTS = np.array([0.3, 0.3, 0.3, 0.3, 0.3, 0.8])  # of joint 6 friction is ten times gravity
 KNOWN = {
