@@ -15,6 +15,7 @@ EXAMPLES = {
     '--velocity wheel_right_joint=2 --plot motion.png --npz motion.npz',
     'bag': 'kane-dynamics bag nonholonomic rosbag2_2026_11_22 --compute external_effort '
     '--output results --csv results.csv',
+    'identify': 'kane-dynamics identify ur10.urdf --bag first --validate second',
     'add-efforts': 'kane-dynamics add-efforts nonholonomic examples/reach.yaml '
     'reach_with_efforts.yaml',
     'retime': 'kane-dynamics retime nonholonomic examples/reach.yaml reach_fast.yaml',
@@ -40,6 +41,11 @@ simulated time, `--clock stamps` judges them by the newest stamp so far. What is
 
 The results are on `/kane_dynamics/<quantity>`, recorded at the stamps of their states. Payloads
 and a tilted gravity, which the nodes have as parameters, are left out, and a remark says so.""",
+    'identify': """A recording is a bag with positions and efforts
+(`pip install 'kane_dynamics[bag,cones]'`), or a table with the columns `time` [s],
+`position:<joint>`, `effort:<joint>` and, where they were recorded, `velocity:<joint>`. What it
+writes to the folder `--output`, and when it writes no URDF:
+[identification.md](identification.md).""",
 }
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by doc/update_cli.py -->
 # Commands: `kane-dynamics`

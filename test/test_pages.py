@@ -174,7 +174,8 @@ def test_code_of_the_page_on_identification_runs():
     """With the reference engine, which needs no compiling."""
     pytest.importorskip('clarabel', reason='pip install .[cones]')
     names = {}
-    (code,) = [text for language, text in fenced(ROOT / 'doc' / 'identification.md') if language]
+    page = fenced(ROOT / 'doc' / 'identification.md')
+    (code,) = [text for language, text in page if language == 'python']
     exec(compile(code.replace('kd.compile(', 'kd.dynamics('), 'identification.md', 'exec'), names)
     assert (names['errors'] < 1.0).all()
 

@@ -10,7 +10,15 @@ from pathlib import Path
 from rich.markup import escape
 
 import kane_dynamics as kd
-from kane_dynamics.cli import compilation, init, models, motions, recordings, trajectories
+from kane_dynamics.cli import (
+    compilation,
+    identification,
+    init,
+    models,
+    motions,
+    recordings,
+    trajectories,
+)
 from kane_dynamics.cli.options import Command
 from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
@@ -46,6 +54,13 @@ COMMANDS = {
         'robot bag --urdf --root-joint --compute --joint-states --odom --clock --knot-spacing '
         '--reference --output --storage --csv --plot --json',
         recordings.bag,
+    ),
+    'identify': Command(
+        'masses, inertias and friction from recorded motions and efforts, as a better URDF',
+        'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --friction '
+        '--corner --reference --output --csv --json',
+        identification.identify_robot,
+        {'output': Path('identified')},
     ),
     'add-efforts': Command(
         'fill in the efforts of a joint trajectory',

@@ -93,6 +93,7 @@ def _size(default: float | None, text: str, kind: Any = float) -> dict[str, Any]
 
 
 _ROBOT = 'name of a shipped robot, URDF or xacro file, package:// address, or parameter file'
+_EVERY: dict[str, Any] = {'action': 'append', 'default': []}
 _SEVERAL: dict[str, Any] = {'nargs': '+', 'default': []}
 OPTIONS: dict[str, dict[str, Any]] = {
     'robot': _text('ROBOT', _ROBOT),
@@ -117,6 +118,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--effort': _values('effort on a speed [N m or N]; 0 where left out'),
     '--no-constraints': _flag('leave out those of the parameter file'),
     '--compute': _choice(QUANTITIES),
+    '--bag': _file('recording: a bag, or a .csv with its time, positions and efforts', 'BAG')
+    | _EVERY,
+    '--validate': _file('recording for the test; else the last third of each', 'BAG') | _EVERY,
+    '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
+    '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
+    '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),
     '--clock': _choice(CLOCKS, 'clock that tells the age of messages'),

@@ -24,7 +24,7 @@ from kane_dynamics.robot_config.parameters.tables import (
     ForwardDynamicsParameters,
     InverseDynamicsParameters,
 )
-from kane_dynamics.robot_config.robot_source import read_parameter_file
+from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
 
 ODOMETRY = 'nav_msgs/msg/Odometry'
 _TABLES: dict[str, type[DynamicsNodeParameters]] = {
@@ -42,10 +42,11 @@ def bag(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             "--root-joint floating: bags are read for 'fixed' and 'planar' bases"
         )
-    dynamics, topics = Dynamics(model), {JOINT_STATES: (options.joint_states, JOINT_STATE)}
-    if model.mobile:
-        topics[ODOM] = options.odom, ODOMETRY
-    with open_bag(options.bag, topics) as messages, progress('dynamics of the robot') as report:
+    dynamics = Dynamics(model)
+    with (
+        open_bag(options.bag, joint_topics(options, model)) as messages,
+        progress('dynamics of the robot') as report,
+    ):
         if not options.reference:
             dynamics.compile(progress=report)
         series, replay, notes = _computed(options, source, dynamics, messages)
@@ -58,6 +59,14 @@ def bag(options: argparse.Namespace) -> int:
     printing.show(options.json, summary, _print)
     printing.print_notes([*notes, *_left_out(source)])
     return 0
+
+
+def joint_topics(options: argparse.Namespace, model: RobotModel) -> dict[str, tuple[str, str]]:
+    """Return the topics of the state of a robot, name and type by use."""
+    topics = {JOINT_STATES: (options.joint_states, JOINT_STATE)}
+    if model.mobile:
+        topics[ODOM] = options.odom, ODOMETRY
+    return topics
 
 
 def _computed(

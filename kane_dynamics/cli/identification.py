@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics identify``: from recorded motions and efforts to a better URDF."""
+
+import argparse
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+import kane_dynamics as kd
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
+from kane_dynamics.cli import printing
+from kane_dynamics.cli.options import RobotSource, read_robot
+from kane_dynamics.cli.printing import progress, writable_folder, write_csv
+from kane_dynamics.cli.recordings import joint_topics
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification import recording_checks as checks
+from kane_dynamics.identification import report
+from kane_dynamics.identification.constrained_samples import constrained_samples
+from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
+from kane_dynamics.identification.friction_selection import select_friction
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.result import Identification
+from kane_dynamics.identification.samples import Samples, prepared_samples, timing
+from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.urdf.writing import updated_urdf
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
+
+SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
+HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
+KEPT = 12.5  # samples in a period of the corner
+TRAINED = 2.0 / 3.0  # of a recording, where none is for validation
+Facts = dict[str, Any]
+
+
+def identify_robot(options: argparse.Namespace) -> int:
+    """Identify, write the files, print errors and warnings."""
+    source = read_robot(options)
+    model, folder = source.model, writable_folder(options.output)
+    if model.robot.base == 'floating' or not options.bag:
+        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
+    selection = options.joints.split(',') if options.joints else model.actuated
+    for name in selection if options.joints else ():
+        index_of('joint', name, model.joints)
+    names = tuple(name for name in model.joints if name in selection)
+    if options.reference:
+        dynamics: Dynamics = kd.dynamics(model.robot, model.constraints)
+    else:
+        dynamics = printing.compiled(model.robot, model.constraints)
+    with progress('identification') as tell:
+        tell('reading', 0, 3)
+        facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}
+        speeds = ObservedSpeeds(dynamics, names)
+        training, validation = _samples(options, source, dynamics, speeds, facts)
+        tell('terms of friction', 1, 3)
+        side = (
+            _side(dynamics, training, speeds) if options.friction == 'auto' else options.friction
+        )
+        terms = select_friction(dynamics, training, start=SIDES[side], speeds=speeds)
+        tell('parameters', 2, 3)
+        result = identify(dynamics, training, friction=terms, speeds=speeds)
+    errors = report.validation_errors(result, validation)
+    facts['settings'] |= {'friction': side, 'joints': list(names)}
+    facts['warnings'] += [
+        *result.warnings,
+        *report.worse_joints(errors),
+        *checks.lag_warnings(checks.effort_lag(result, training[0])),
+    ]
+    reason = report.refusal(result, errors)
+    facts |= {'reason': reason, 'errors_percent': errors, **report.findings(result)}
+    test = max(validation, key=len)
+    facts['files'] = _written(options, folder, source, result, test, facts)
+    printing.show(options.json, facts, _print)
+    printing.print_notes(facts['warnings'], 'warning')
+    if reason:
+        raise InvalidInputError(f'no URDF is written: {reason}')
+    return 0
+
+
+def _samples(
+    options: argparse.Namespace,
+    source: RobotSource,
+    dynamics: Dynamics,
+    speeds: ObservedSpeeds,
+    facts: Facts,
+) -> tuple[list[Samples], list[Samples]]:
+    """Return the samples of training and validation, checked; add to the facts."""
+    names = speeds.names
+    model, notes = source.model, facts['warnings']
+    p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, model)
+    paths = [*options.bag, *options.validate]
+    recordings = [read_recording(path, model, p, names, topics) for path in paths]
+    q_index, v_index = model.q_index(names), model.v_index(names)
+    for one in recordings:
+        checks.check_efforts(names, one.tau[:, v_index])
+        notes += [*one.notes, *checks.timing_warnings(timing(one.time, one.q))]
+    with_v = all(one.v is not None for one in recordings)
+    if not with_v:
+        notes.append('velocities were not recorded: differences of positions are used')
+    training, validation = recordings[: len(options.bag)], recordings[len(options.bag) :]
+    if not validation:
+        notes.append('no recording for validation: the last third of each is held out')
+        validation = [_part(x, TRAINED, 1.0) for x in training]
+        training = [_part(x, 0.0, TRAINED) for x in training]
+    parts = training, validation
+    checks.check_separate(*(np.vstack([np.hstack([x.q, x.tau]) for x in y]) for y in parts))
+    rate = 1.0 / max(timing(x.time, x.q).step for x in recordings)
+    corner = options.corner or min(HIGHEST, OF_RATE * rate)
+    both: list[list[Samples]] = [[], []]
+    for samples, part in zip(both, parts, strict=True):
+        for x in part:
+            columns = x.time, x.q, x.tau, x.v if with_v else None
+            prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
+            samples += [constrained_samples(dynamics, speeds, one) for one in prepared]
+    q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
+    notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
+    checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
+    facts['recordings'] = {path.name: {'sha256': file_hash(path)} for path in paths}
+    facts['settings'] |= {
+        'corner_hz': round(corner, 6),
+        'training_samples': sum(map(len, both[0])),
+        'validation_samples': sum(map(len, both[1])),
+    }
+    return both[0], both[1]
+
+
+def _part(x: Recording, first: float, last: float) -> Recording:
+    """Return a recording from one part of its length to another."""
+    a, b = (int(end * len(x.time)) for end in (first, last))
+    return Recording(x.time[a:b], x.q[a:b], None if x.v is None else x.v[a:b], x.tau[a:b])
+
+
+def _side(dynamics: Dynamics, training: Sequence[Samples], speeds: ObservedSpeeds) -> str:
+    """Return where efforts were measured: rotors of negative inertia are none."""
+    trial = identify(dynamics, training, friction=MOTOR_SIDE, speeds=speeds)
+    friction = trial.solutions['least_squares'][trial.equations.inertial :]
+    rotors = friction[len(MOTOR_SIDE) - 1 :: len(MOTOR_SIDE)]
+    return 'link' if np.mean(rotors < 0.0) > 0.5 else 'motor'
+
+
+def _written(
+    options: argparse.Namespace,
+    folder: Path,
+    source: RobotSource,
+    result: Identification,
+    test: Samples,
+    facts: Facts,
+) -> list[str]:
+    """Write the files; return their paths."""
+    text, names = source.model.text, result.equations.speeds.names
+    facts['urdf_sha256'] = hashlib.sha256(text.encode()).hexdigest()
+    urdf = folder / 'robot_identified.urdf'
+    urdf.unlink(missing_ok=True)  # one of before does not belong to this report
+    texts = {} if facts['reason'] else {urdf: updated_urdf(text, result.robot, names)}
+    texts[folder / 'parameters.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
+    texts[folder / 'report.html'] = report.page(facts, result, test)
+    for file, content in texts.items():
+        file.write_text(content, encoding='utf-8')
+    files = [*texts]
+    if options.csv:
+        efforts = {'measured': result.equations.efforts(test, test.tau)}
+        efforts |= {solution: result.efforts(test, solution) for solution in result.solutions}
+        columns = {
+            f'{label}_effort:{name}': values[:, k]
+            for label, values in efforts.items()
+            for k, name in enumerate(names)
+        }
+        files.append(write_csv(options.csv, {'time': test.time, **columns}))
+    return [str(file) for file in files]
+
+
+def _print(facts: Mapping[str, Any]) -> None:
+    errors, settings = facts['errors_percent'], facts['settings']
+    shown = {key: x for key, x in errors.items() if 'raw' not in key or 'consistent' in key}
+    rows = [(name, *(f'{x[name]:.1f}' for x in shown.values())) for name in settings['joints']]
+    title = f"errors of '{facts['robot']}' on validation samples [% of the range of each effort]"
+    printing.table(title, ('joint', *shown), rows)
+    figures = f'condition {facts["condition"]:.1f}, rank {facts["rank"]}'
+    printing.lines(f'{figures}, friction of the {settings["friction"]} side')
+    printing.lines(*(f'wrote {file}' for file in facts['files']))

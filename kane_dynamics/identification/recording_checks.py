@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is wrong with a recording before anything is fitted to it.
+
+Errors where a fit would be of no use: efforts that are none, or have another sign or unit than
+the effort of gravity by the model; samples for a test that are among those of the fit. Warnings
+where it would be worse than it could be: joints that stand still, efforts that lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification.equations import CHUNK
+from kane_dynamics.identification.friction import SMOOTHING
+from kane_dynamics.identification.result import Identification
+from kane_dynamics.identification.samples import GAP, Samples, Timing
+from kane_dynamics.typing import Floats
+
+STILL = 0.05  # [rad, rad/s, m or m/s] a joint that moves less shows nothing
+LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
+RELATED = 0.3  # correlation of efforts with those of gravity
+SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
+LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
+GAIN = 0.05  # of the residual, from which a lag is told
+SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
+REPEATED = 0.1  # of the samples, from which values that repeat are told
+
+
+def check_efforts(names: Sequence[str], tau: Floats) -> None:
+    """Check that efforts are numbers and change, by column; errors name the joints."""
+    problems = {
+        'no effort, all are zero': ~tau.any(axis=0),
+        'efforts that are not finite': ~np.isfinite(tau).all(axis=0),
+        'a constant effort': (np.ptp(tau, axis=0) == 0.0) & tau.any(axis=0),
+    }
+    for problem, bad in problems.items():
+        if bad.any():
+            joints = [names[k] for k in np.flatnonzero(bad).tolist()]
+            raise InvalidInputError(f'{problem}: {joints}; leave them out by --joints')
+
+
+def check_signs_and_units(
+    dynamics: Dynamics, names: Sequence[str], q: Floats, v: Floats, tau: Floats
+) -> None:
+    """
+    Check that efforts are about those of gravity, on joints that gravity loads.
+
+    What viscous and Coulomb friction and an offset explain is left out of both.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        Of the robot as it is known.
+    names : sequence of str
+        Speeds whose efforts were measured.
+    q, v, tau : ndarray, shapes (N, nq), (N, n), (N, n)
+        Coordinates; speeds and efforts of these names.
+
+    """
+    indices = [dynamics.robot.velocity_index(name) for name in names]
+    gravity, problems = dynamics.gravity_force(q)[:, indices], []
+    pairs = np.empty((len(names), 2, len(q)))
+    for k in range(len(names)):
+        terms = np.column_stack([v[:, k], np.tanh(v[:, k] / SMOOTHING), np.ones(len(v))])
+        both = np.column_stack([gravity[:, k], tau[:, k]])
+        pairs[k] = (both - terms @ np.linalg.lstsq(terms, both, rcond=None)[0]).T
+    sizes = np.linalg.norm(pairs, axis=2)
+    loaded = sizes[:, 0] > max(LOADED * sizes[:, 0].max(), 1e-9 * np.abs(gravity).max())
+    for k in np.flatnonzero(loaded).tolist():
+        product = float(pairs[k, 0] @ pairs[k, 1])
+        correlation, slope = product / sizes[k].prod(), product / sizes[k, 0] ** 2
+        if correlation < -RELATED:
+            problems.append(f"'{names[k]}': sign flipped against gravity by the URDF")
+        elif correlation < RELATED:
+            problems.append(
+                f"'{names[k]}': not the efforts of this motion, their correlation with those of "
+                f'gravity by the URDF is {correlation:.2f}'
+            )
+        elif not SLOPES[0] < slope < SLOPES[1]:
+            cause = 'currents, or efforts before the gear' if slope < 1.0 else 'other units'
+            problems.append(
+                f"'{names[k]}': {slope:.2g} times the efforts of gravity by the URDF: {cause}"
+            )
+    if problems:
+        raise InvalidInputError(f'efforts: {"; ".join(problems)}')
+
+
+def check_separate(training: Floats, test: Floats) -> None:
+    """Check that rows of positions and efforts of a test are not among those of the training."""
+    known, unseen = (
+        np.fromiter((hash(row.tobytes()) for row in rows), np.int64) for rows in (training, test)
+    )
+    share = np.isin(unseen, known).mean()
+    if share > SHARED:
+        raise InvalidInputError(
+            f'validation: {100 * share:.0f} % of its samples are among those of the training; '
+            'need another recording'
+        )
+
+
+def motion_warnings(names: Sequence[str], q: Floats, v: Floats) -> list[str]:
+    """Return which joints hardly move; columns by name."""
+    ways, speeds = np.ptp(q, axis=0), np.abs(v).max(axis=0)
+    return [
+        f"'{name}' hardly moves: {way:.2g} rad or m, at most {speed:.2g} rad/s or m/s; its "
+        'parameters and friction stay in doubt'
+        for name, way, speed in zip(names, ways, speeds, strict=True)
+        if way < STILL or speed < STILL
+    ]
+
+
+def timing_warnings(clock: Timing) -> list[str]:
+    """Return what is unusual about the clock of a recording."""
+    messages = []
+    if clock.gap > GAP * clock.step:
+        messages.append(f'longest gap {clock.gap:.3g} s, median step {clock.step:.3g} s')
+    if clock.repeated > REPEATED:
+        messages.append(f'{100 * clock.repeated:.0f} % of the positions repeat those before')
+    return messages
+
+
+class Lag(NamedTuple):
+    """How late efforts are against positions."""
+
+    time: float  # [s]
+    gain: float  # Part of the residual that goes away if they are moved back
+
+
+def effort_lag(result: Identification, samples: Samples) -> Lag:
+    """Return the lag between -20 and 20 ms with the least residual, of the first samples."""
+    part, equations = samples.part(slice(CHUNK)), result.equations
+    time, deviations, base = part.time, result.fit.deviations, result.base
+    inside = (time >= time[0] - LAGS[0]) & (time <= time[-1] - LAGS[-1])
+    rows = next(equations.chunks([part]))[inside] / deviations[:, None]
+    Q = np.linalg.qr(rows[..., base.leading].reshape(-1, base.rank))[0]
+    spline = CubicSpline(time, equations.efforts(part, part.tau))
+    shifted = [(spline(time[inside] + lag) / deviations).ravel() for lag in LAGS]
+    residuals = [float(np.linalg.norm(b - Q @ (Q.T @ b))) for b in shifted]
+    best = int(np.argmin(residuals))
+    return Lag(float(LAGS[best]), 1.0 - residuals[best] / residuals[len(LAGS) // 2])
+
+
+def lag_warnings(lag: Lag) -> list[str]:
+    """Return that efforts lag, where moving them would help."""
+    if lag.gain < GAIN:
+        return []
+    late = 'late' if lag.time > 0.0 else 'early'
+    return [
+        f'efforts are {1e3 * abs(lag.time):.0f} ms {late} against positions: without that the '
+        f'residual would be {100 * lag.gain:.0f} % smaller'
+    ]

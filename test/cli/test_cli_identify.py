@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics identify``: on a recording of a real UR10, and on spoiled ones."""
+
+import re
+
+import numpy as np
+import pytest
+import yaml
+from numpy.testing import assert_allclose
+from support.wheeled_robots import installed
+
+import kane_dynamics as kd
+from kane_dynamics.bags.files import JOINT_STATE
+from kane_dynamics.bags.recordings import file_hash
+from kane_dynamics.cli.printing import write_csv
+from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.robot.inertial_parameters import (
+    PARAMETERS,
+    inertial_parameters,
+    with_inertial_parameters,
+)
+from kane_dynamics.robot.urdf.writing import updated_urdf
+
+JOINTS = (
+    *('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint'),
+    *('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint'),
+)
+POINTS = np.array([0.3, 0.3, 0.3, 0.3, 0.3, 0.8])
+# first half -> second, by a program with numpy, Pinocchio and Clarabel; friction with the terms
+# that are selected of the first half alone
+NOMINAL = (32.3, 7.4, 14.9, 30.0, 39.0, 30.4)
+IDENTIFIED = (1.9, 1.2, 1.3, 2.0, 3.6, 7.7)
+
+
+@pytest.fixture(scope='module')
+def urdf():
+    """Return the path of the URDF."""
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    installed('panda')
+    from studies import robots
+
+    (path,) = robots.arm('panda').path.parents[2].glob('*/*/ur10_robot.urdf')
+    return path
+
+
+@pytest.fixture(scope='module')
+def recording():
+    """Return time, and positions, velocities and efforts."""
+    from studies.identification import ur10_recording
+
+    return ur10_recording(None)
+
+
+@pytest.fixture
+def table(recording, tmp_path):
+    """Return a function that writes a part of the recording, spoiled by a function, as CSV."""
+
+    def write(name='all', part=slice(None), spoil=lambda columns: None, kinds=()):
+        time, values = recording
+        columns = {
+            f'{kind}:{joint}': values[kind][part, k].copy()
+            for kind in (kinds or values)
+            for k, joint in enumerate(JOINTS)
+        }
+        spoil(columns)
+        return write_csv(tmp_path / f'{name}.csv', {'time': time[part], **columns})
+
+    return write
+
+
+def write_bag(folder, recording, part):
+    """Write a part of the recording as a bag, joints in another order, with one more."""
+    rosbag2 = pytest.importorskip('rosbags.rosbag2')
+    typesys = pytest.importorskip('rosbags.typesys')
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    types, (time, x) = store.types, recording
+    order = [3, 1, 0, 2, 5, 4]
+    names = [*(JOINTS[k] for k in order), 'gripper_joint']
+    with rosbag2.Writer(folder, version=9) as writer:
+        topic = writer.add_connection('/joint_states', JOINT_STATE, typestore=store)
+        for i in range(len(time))[part]:
+            stamp = 1_700_000_000_000_000_000 + round(time[i] * 1e9)
+            header = types['std_msgs/msg/Header'](
+                types['builtin_interfaces/msg/Time'](*divmod(stamp, 1_000_000_000)), ''
+            )
+            fields = [np.append(x[kind][i, order], np.nan) for kind in x]
+            message = types[JOINT_STATE](header, names, *fields)
+            writer.write(topic, stamp, store.serialize_cdr(message, JOINT_STATE))
+    return folder
+
+
+@pytest.fixture(scope='module')
+def half(recording):
+    """Return both halves of the recording."""
+    middle = len(recording[0]) // 2
+    return slice(middle), slice(middle, None)
+
+
+def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
+    """Of two bags; the files say what was printed."""
+    first, second = (write_bag(tmp_path / f'bag{k}', recording, half[k]) for k in (0, 1))
+    out, curves = tmp_path / 'out', tmp_path / 'curves.csv'
+    code, output, errors = run(
+        *('identify', urdf, '--bag', first, '--validate', second, '--output', out),
+        *('--csv', curves),
+    )
+    assert code == 0, errors
+    found = yaml.safe_load((out / 'parameters.yaml').read_text())
+    percent = {name: [*values.values()] for name, values in found['errors_percent'].items()}
+    assert (np.abs(np.subtract(percent['consistent filtered'], IDENTIFIED)) < POINTS).all(), (
+        percent
+    )
+    assert_allclose(percent['nominal filtered'], NOMINAL, atol=0.6)  # less 0.5 s in the middle
+    assert f'{percent["consistent filtered"][0]:.1f}' in output
+    assert not found['reason']
+    assert found['condition'] < 30.0
+    assert found['settings'] | {'corner_hz': 5.0, 'friction': 'motor'} == found['settings']
+    assert found['recordings'] == {x.name: {'sha256': file_hash(x)} for x in (first, second)}
+    assert found['order'] == list(PARAMETERS)
+    assert set(found['friction']) == set(JOINTS)
+    assert 'vs' in found['friction'][JOINTS[0]]['stribeck']
+    rows = [row for body in found['bodies'].values() for row in body.values()]
+    status = [row['status'] for row in rows]
+    assert {x.partition(':')[0] for x in status} == {'alone', 'only in sums', 'unseen'}
+    known = [row for row in rows if row['sigma'] is not None]
+    assert known
+    assert all(x['status'] == 'alone' and x['sigma'] > 0.0 for x in known)
+    rows = np.genfromtxt(curves, delimiter=',', names=True, deletechars='')
+    missed = rows['measured_effort:elbow_joint'] - rows['consistent_effort:elbow_joint']
+    span = np.ptp(rows['measured_effort:elbow_joint'])
+    error = 100.0 * np.sqrt(np.mean(missed**2)) / span
+    assert error == pytest.approx(percent['consistent filtered'][2], rel=1e-12)
+
+
+def test_the_page_needs_no_network(run, table, urdf, tmp_path):
+    code, _, errors = run('identify', urdf, '--bag', table(), '--output', tmp_path)
+    assert code == 0, errors
+    page = (tmp_path / 'report.html').read_text()
+    sources = re.findall(r'(?:src|href)="([^"]{4})', page)
+    assert sources == ['data']
+    assert 'http' not in page.replace('http-equiv', '')
+    assert "default-src 'none'" in page
+    for joint in JOINTS:
+        assert page.count(joint) > 3
+    for text in ('Condition number', 'the last third', 'base parameters', 'consistent raw'):
+        assert text.lower() in page.lower()
+    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    assert any('last third' in text for text in found['warnings'])
+
+
+def test_the_urdf_loads_to_the_same_efforts(urdf):
+    """inverse_dynamics of what was written, and friction that a URDF lacks, are W phi + F f."""
+    from studies.identification import halves, ur10_samples
+
+    training, test = halves(ur10_samples())
+    result = identify(kd.dynamics(kd.load_urdf(urdf)), [training], friction=MOTOR_SIDE)
+    again = kd.dynamics(kd.load_urdf(updated_urdf(urdf, result.robot, JOINTS)))
+    part, friction = test.part(slice(50)), result.friction
+    without = again.inverse_dynamics(part.q, part.v, part.a) - again.friction_force(part.v)
+    robot = again.robot
+    for k, name in enumerate(JOINTS):
+        local = {term.kind: value for term, value in friction[name].items()}
+        assert robot.damping[k] == local['viscous']
+        assert robot.friction[k] == local['coulomb']
+        columns = friction_columns(robot, part, name, [*friction[name]])
+        without[:, k] += columns @ [*friction[name].values()]
+    predicted = result.efforts(part)
+    assert_allclose(without, predicted, rtol=0, atol=1e-12 * np.abs(predicted).max())
+
+
+def test_velocities_may_be_missing(run, table, urdf, tmp_path):
+    kinds = 'position', 'effort'
+    code, _, errors = run('identify', urdf, '--bag', table(kinds=kinds), '--output', tmp_path)
+    assert code == 0, errors
+    assert 'velocities were not recorded' in errors
+    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    percent = [*found['errors_percent']['consistent filtered'].values()]
+    assert (np.array(percent) < (3.0, 4.0, 3.0, 4.0, 5.0, 8.5)).all(), percent
+
+
+def zero(columns):
+    for joint in JOINTS:
+        columns[f'effort:{joint}'][:] = 0.0
+
+
+def constant(columns):
+    columns['effort:elbow_joint'][:] = 4.0
+
+
+def not_finite(columns):
+    columns['effort:elbow_joint'][5] = np.nan
+
+
+def without_elbow(columns):
+    del columns['effort:elbow_joint']
+
+
+def renamed(columns):
+    columns['position:elbow'] = columns.pop('position:elbow_joint')
+
+
+def flipped(columns):
+    columns['effort:shoulder_lift_joint'] *= -1.0
+
+
+def currents(columns):
+    for joint in JOINTS:
+        columns[f'effort:{joint}'] /= 150.0
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'problem'),
+    [
+        (zero, 'no effort, all are zero'),
+        (constant, r"a constant effort: \['elbow_joint'\]"),
+        (not_finite, r"not finite: \['elbow_joint'\]"),
+        (without_elbow, "no column 'effort:elbow_joint'"),
+        (renamed, "no column 'position:elbow_joint'.*did you mean 'position:elbow'"),
+        (flipped, "'shoulder_lift_joint': sign flipped"),
+        (currents, "'elbow_joint': .* currents"),
+    ],
+)
+def test_recordings_that_are_of_no_use(spoil, problem, run, table, urdf, tmp_path):
+    out = tmp_path / 'out'
+    code, _, errors = run(
+        'identify', urdf, '--bag', table(spoil=spoil), '--output', out, '--reference'
+    )
+    assert code == 1
+    assert re.search(problem, errors), errors
+    assert not list(out.iterdir())
+
+
+def test_a_joint_without_efforts_is_left_out(run_json, table, urdf, tmp_path):
+    names = [name for name in JOINTS if name != 'elbow_joint']
+    found = run_json(
+        *('identify', urdf, '--bag', table(spoil=without_elbow), '--output', tmp_path),
+        *('--joints', ','.join(names[::-1])),
+    )
+    assert found['settings']['joints'] == names
+    assert 'elbow_joint' not in found['friction']
+    again = kd.load_urdf(tmp_path / 'robot_identified.urdf')
+    before = kd.load_urdf(urdf)
+    assert again.damping[2] == before.damping[2]
+    assert again.damping[1] == found['friction']['shoulder_lift_joint']['viscous']['value']
+
+
+def test_the_training_is_no_validation(run, table, urdf, tmp_path):
+    one, other = table('one'), table('other', slice(1000, 2000))
+    code, _, errors = run(
+        *('identify', urdf, '--bag', one, '--validate', other, '--output', tmp_path / 'out'),
+        '--reference',
+    )
+    assert code == 1
+    assert '100 % of its samples are among those of the training' in errors
+
+
+def test_a_result_that_predicts_worse_is_no_urdf(run, table, urdf, tmp_path):
+    """Of 2.4 s; a URDF of an earlier call goes away with the report that it belonged to."""
+    (tmp_path / 'robot_identified.urdf').write_text('old')
+    training, test = table('one', slice(300)), table('other', slice(1720, None))
+    code, output, errors = run(
+        *('identify', urdf, '--bag', training, '--validate', test, '--output', tmp_path),
+    )
+    assert code == 1
+    assert 'no URDF is written: ' in errors
+    assert not (tmp_path / 'robot_identified.urdf').exists()
+    assert 'No URDF was written' in (tmp_path / 'report.html').read_text()
+    assert yaml.safe_load((tmp_path / 'parameters.yaml').read_text())['reason'] in errors
+    assert 'report.html' in output
+
+
+def test_what_is_asked_for_must_exist(run, table, urdf, tmp_path):
+    options = 'identify', urdf, '--output', tmp_path, '--reference'
+    assert 'need --bag' in run(*options)[2]
+    code, _, errors = run(*options, '--bag', table(), '--joints', 'elbow')
+    assert code == 1
+    assert "no joint named 'elbow'" in errors
+    assert 'cannot be read' in run(*options, '--bag', tmp_path / 'no.csv')[2]
+    assert 'does not exist' in run(*options, '--bag', tmp_path / 'no')[2]
+    assert 'floating' in run(*options, '--bag', table(), '--root-joint', 'floating')[2]
+
+
+MOTORS = ('wheel_left_joint', 'wheel_right_joint', *(f'arm_{k}_joint' for k in range(1, 6)))
+
+
+@pytest.fixture(scope='module')
+def heavy_drive():
+    """Return columns of a drive of the shipped robot, a third heavier than its URDF says."""
+    before = kd.load_robot('nonholonomic')
+    robot = with_inertial_parameters(before, 4.0 / 3.0 * inertial_parameters(before))
+    dynamics = kd.dynamics(robot, [kd.constraints.differential_drive(robot, *MOTORS[:2])])
+    t, rng = np.arange(0.0, 9.0, 0.02), np.random.default_rng(4)
+    motors = [robot.velocity_index(name) for name in MOTORS]
+    q, v, a, tau = np.zeros((4, len(t), robot.nv))
+    for k in range(1, 5):
+        size, phase = rng.uniform(0.3, 0.8, len(motors)), rng.uniform(-np.pi, np.pi, len(motors))
+        angle = 0.9 * k * t[:, None] + phase
+        v[:, motors] += size * np.cos(angle)
+        a[:, motors] -= 0.9 * k * size * np.sin(angle)
+    for i in range(len(t)):
+        v[i] = dynamics.consistent_velocity(q[i], v[i], MOTORS)
+        a[i] = dynamics.consistent_acceleration(q[i], v[i], a[i], MOTORS)
+        tau[i] = dynamics.constrained_inverse_dynamics(q[i], v[i], a[i], MOTORS).effort
+        if i + 1 < len(t):
+            q[i + 1] = kd.integrate(robot, q[i], v[i] + 0.5 * t[1] * a[i], t[1])
+    columns = {f'position:{name}': q[:, k] for k, name in enumerate(robot.coordinate_names)}
+    columns |= {f'velocity:{name}': v[:, k] for k, name in enumerate(robot.velocity_names)}
+    columns |= {f'effort:{name}': tau[:, robot.velocity_index(name)] for name in MOTORS}
+    return {'time': t, **columns}
+
+
+def test_a_base_on_wheels(heavy_drive, run_json, tmp_path):
+    """Forces of the floor drop out; the written robot has the mass that drives and arm felt."""
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    table = write_csv(tmp_path / 'drive.csv', heavy_drive)
+    options = '--output', tmp_path / 'out', '--friction', 'link', '--corner', '4', '--reference'
+    found = run_json('identify', 'nonholonomic', '--bag', table, *options)
+    assert found['settings']['joints'] == list(MOTORS)
+    errors = {name: max(values.values()) for name, values in found['errors_percent'].items()}
+    assert errors['consistent filtered'] < 1.0 < 10.0 < errors['nominal filtered']
+    again = kd.load_urdf(tmp_path / 'out' / 'robot_identified.urdf', base='planar')
+    mass = sum(body.inertia.mass for body in again.bodies)
+    before = sum(body.inertia.mass for body in kd.load_robot('nonholonomic').bodies)
+    assert mass == pytest.approx(4.0 / 3.0 * before, rel=0.05)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real recording of a UR10 spoiled in every way that a fit cannot mend: each is told by name."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.identified import modelled_samples
+
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification import recording_checks as checks
+from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.samples import timing
+from kane_dynamics.robot.inertial_parameters import inertial_parameters
+
+TERMS = (*MOTOR_SIDE, FrictionTerm('stribeck', 0.1), FrictionTerm('presliding', 0.01))
+LIFT, ELBOW = 1, 2  # joints that gravity loads
+
+
+@pytest.fixture(scope='module')
+def samples():
+    """Return the samples of the recording."""
+    from studies.identification import ur10_samples
+
+    return ur10_samples()
+
+
+def signs_and_units(ur10, samples, factors):
+    """Check the samples with efforts of some joints times a factor."""
+    tau = samples.tau.copy()
+    for k, factor in factors.items():
+        tau[:, k] *= factor
+    checks.check_signs_and_units(ur10, ur10.robot.velocity_names, samples.q, samples.v, tau)
+
+
+def test_the_recording_itself_is_in_order(ur10, samples):
+    names = ur10.robot.velocity_names
+    checks.check_efforts(names, samples.raw)
+    signs_and_units(ur10, samples, {})
+    assert checks.motion_warnings(names, samples.q, samples.v) == []
+    assert checks.timing_warnings(timing(samples.time, samples.q)) == []
+
+
+@pytest.mark.parametrize(
+    ('value', 'problem'),
+    [(0.0, 'no effort, all are zero'), (3.0, 'a constant effort'), (np.nan, 'not finite')],
+)
+def test_efforts_that_are_none(ur10, samples, value, problem):
+    tau = samples.raw.copy()
+    tau[:, ELBOW] = value
+    with pytest.raises(InvalidInputError, match=rf"{problem}.*\['elbow_joint'\]"):
+        checks.check_efforts(ur10.robot.velocity_names, tau)
+
+
+def test_one_effort_that_is_not_finite_is_enough(ur10, samples):
+    tau = samples.raw.copy()
+    tau[7, LIFT] = np.inf
+    with pytest.raises(InvalidInputError, match=r"not finite: \['shoulder_lift_joint'\]"):
+        checks.check_efforts(ur10.robot.velocity_names, tau)
+
+
+@pytest.mark.parametrize(
+    ('factors', 'problem'),
+    [
+        ({ELBOW: -1.0}, "'elbow_joint': sign flipped"),
+        ({LIFT: 0.01}, "'shoulder_lift_joint': 0.0.* currents, or efforts before the gear"),
+        (dict.fromkeys(range(6), 1e3), "'elbow_joint': .* other units"),
+        ({LIFT: -1.0, ELBOW: 0.1}, "'shoulder_lift_joint': sign.*'elbow_joint': 0.1.* currents"),
+    ],
+)
+def test_signs_and_units(ur10, samples, factors, problem):
+    with pytest.raises(InvalidInputError, match=problem):
+        signs_and_units(ur10, samples, factors)
+
+
+def test_efforts_of_another_motion(ur10, samples):
+    mixed = replace(samples, tau=np.random.default_rng(0).permutation(samples.tau))
+    with pytest.raises(InvalidInputError, match=r"'elbow_joint': not the efforts of this motion"):
+        signs_and_units(ur10, mixed, {})
+
+
+def test_joints_that_gravity_does_not_load_are_not_judged(ur10, samples):
+    signs_and_units(ur10, samples, {0: -1.0, 5: 100.0})
+
+
+def test_joints_that_stand_still(ur10, samples):
+    names, q = ur10.robot.velocity_names, samples.q.copy()
+    q[:, ELBOW] = 0.3
+    (message,) = checks.motion_warnings(names, q, samples.v)
+    assert message.startswith("'elbow_joint' hardly moves")
+    slow = samples.v * np.where(np.arange(6) == LIFT, 1e-3, 1.0)
+    (message,) = checks.motion_warnings(names, samples.q, slow)
+    assert message.startswith("'shoulder_lift_joint' hardly moves")
+
+
+def test_a_test_that_is_part_of_the_training(samples):
+    rows = np.hstack([samples.q, samples.tau])
+    checks.check_separate(rows[:600], rows[600:])
+    with pytest.raises(InvalidInputError, match=r'20 % of its samples'):
+        checks.check_separate(rows[:600], rows[500:1000])
+
+
+def test_gaps_and_values_that_repeat(samples):
+    time, q = samples.time.copy(), samples.q.copy()
+    time[100:] += 1.0
+    q[1::5] = q[0:-1:5]
+    gap, repeated = checks.timing_warnings(timing(time, q))
+    assert gap.startswith('longest gap 1.02 s')
+    assert '20 % of the positions' in repeated
+
+
+def lag_of(dynamics, samples, terms):
+    """Return what the scan says of samples."""
+    result = identify(dynamics, [samples], friction=terms)
+    return checks.effort_lag(result, samples)
+
+
+def moved(samples, late):
+    """Return samples whose efforts come later [s]."""
+    columns = [np.interp(samples.time - late, samples.time, tau) for tau in samples.tau.T]
+    return replace(samples, tau=np.column_stack(columns))
+
+
+@pytest.mark.parametrize('late', [-0.008, 0.012, 0.024])
+def test_what_the_scan_says_moves_with_the_efforts(ur10, samples, late):
+    """The recording has a lag of its own, which its friction may feign."""
+    before, after = (lag_of(ur10, moved(samples, x), TERMS).time for x in (0.0, late))
+    assert after - before == pytest.approx(late, abs=0.003)
+
+
+@pytest.mark.parametrize(('late', 'word'), [(0.012, '12 ms late'), (-0.008, '8 ms early')])
+def test_a_lag_is_told(ur10, late, word):
+    exact = modelled_samples(ur10, inertial_parameters(ur10.robot), {'viscous': 1.0})
+    assert lag_of(ur10, exact, LINK_SIDE).time == pytest.approx(0.0, abs=1e-9)
+    lag = lag_of(ur10, moved(exact, late), LINK_SIDE)
+    assert lag.time == pytest.approx(late, abs=1e-9)
+    (message,) = checks.lag_warnings(lag)
+    assert message.startswith(f'efforts are {word}')
+    assert checks.lag_warnings(lag._replace(gain=0.01)) == []
