@@ -29,7 +29,7 @@ _MEGABYTE = 2**20
 
 
 # name of a robot in rows, and the longest that everything of it may take to compile [s]
-_BOUNDS = {'TIAGo': 30.0, 'chain of 50': 5.0, 'chain of 200': 10.0}
+_BOUNDS = {'TIAGo': 8.0, 'chain of 50': 5.0, 'chain of 200': 8.0}
 
 
 def compile_rows(quick: bool) -> Iterator[Row]:
