@@ -14,28 +14,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 import kane_dynamics as kd
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.compiler.cache import cache_folder
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.robot_config.parameters import tables
 from kane_dynamics.robot_config.parameters.spec import plain
-from kane_dynamics.robot_config.parameters.tables import PayloadParameters, RobotParameters
+from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
 NICENESS = 10
-
-
-@dataclass(frozen=True)
-class ModelParameters(PayloadParameters, RobotParameters):
-    """What machine code depends on, with the dampers of a velocity-controlled base."""
-
-    base_command_interface: Literal['effort', 'velocity'] = 'effort'
-    base_drive_gain: float = 0.0
 
 
 class CompilationError(KaneDynamicsError, RuntimeError):
@@ -91,11 +83,12 @@ class Compilation(
         return result
 
     def _request(self) -> bytes:
-        d, names = self.dynamics, ModelParameters.__dataclass_fields__
-        values = {k: v for k, v in asdict(self._parameters).items() if k in names}
-        values = {'payloads': (), **values}  # not every node takes them
-        options = asdict(d.options)
-        request = {'parameters': values, 'text': d.model.text, 'options': options}
+        request = {
+            'table': type(self._parameters).__name__,
+            'parameters': asdict(self._parameters),
+            'text': self.dynamics.model.text,
+            'options': asdict(self.dynamics.options),
+        }
         return json.dumps(request).encode()
 
 
@@ -119,7 +112,8 @@ def main() -> int:
     request = json.load(sys.stdin)
     values = {name: plain(value) for name, value in request['parameters'].items()}
     try:
-        model = build_model(ModelParameters(**values), request['text'])
+        parameters = getattr(tables, request['table'])(**values)
+        model = build_model(parameters, request['text'], getattr(parameters, 'joints', ()))
         dynamics = Dynamics(model, CompileOptions(**request['options']))
         with _turn():
             dynamics.compile(progress=_report)

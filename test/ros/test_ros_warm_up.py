@@ -6,12 +6,15 @@ import signal
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from ros_models import ROOT, parameters
+from ros_models import ROOT, from_preset, parameters
 
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.messages.conversions import nanoseconds
-from kane_dynamics.robot_config.parameters.tables import RobotParameters
-from kane_dynamics.robot_config.robot_source import build_model
+from kane_dynamics.robot_config.parameters.tables import (
+    RobotParameters,
+    TrajectoryFeedforwardParameters,
+)
+from kane_dynamics.robot_config.robot_source import build_model, read_description
 from kane_dynamics.ros.background_compilation import (
     Compilation,
     CompilationError,
@@ -31,6 +34,14 @@ def cold(tmp_path, monkeypatch):
     """An empty cache."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     return tmp_path
+
+
+def test_the_model_beside_a_node_is_that_of_the_node(cold):
+    """Regression: it had no drives, and what they ask for was not compiled."""
+    p = from_preset('nonholonomic', TrajectoryFeedforwardParameters)
+    model = build_model(p, read_description(p))
+    assert model.drives
+    assert Compilation(p, Dynamics(model)).result(120.0).source == 'cache'
 
 
 def test_background_process_fills_the_cache_and_results_agree(cold):
