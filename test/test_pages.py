@@ -36,6 +36,7 @@ NOT_RUN = {
     'cache': (EMPTIES, 'test/cli/test_cli_cache.py'),
     'demo': (ROS, 'test/cli/test_cli_own_robot.py'),
     'equations': (FILES, 'test/symbolic/test_symbolic_forms.py'),
+    'identify': (FILES, 'test/cli/test_cli_identify.py'),
     'init': (COMPILES, 'test/cli/test_cli_init.py'),
     'retime': (COMPILES, 'test/trajectories/test_trajectories_retime_command.py'),
     'simulate': (COMPILES, 'test/cli/test_cli_simulate.py'),
@@ -47,6 +48,7 @@ READER = 'changes the machine or the shell of the reader'
 LONG = 'takes long: not in the tests, but in the Makefile'
 OTHERS = {
     'ros2 launch kane_dynamics ': 'test/ros/test_ros_page_commands.py',
+    'ros2 bag record ': READER,
     'ros2 run kane_dynamics kane_container ': 'test/ros/test_ros_composition.py',
     'ros2 run kane_dynamics kane_wait_for_states ': 'test/ros/test_ros_first_states.py',
     'ros2 topic pub -r 20 /cmd_vel ': 'test/ros/test_ros_velocity_base.py',

@@ -96,9 +96,10 @@ def _samples(
     paths = [*options.bag, *options.validate]
     recordings = [read_recording(path, model, p, names, topics) for path in paths]
     q_index, v_index = model.q_index(names), model.v_index(names)
-    for one in recordings:
+    for path, one in zip(paths, recordings, strict=True):
         checks.check_efforts(names, one.tau[:, v_index])
-        notes += [*one.notes, *checks.timing_warnings(timing(one.time, one.q))]
+        unusual = checks.timing_warnings(timing(one.time, one.q))
+        notes += [*one.notes, *(f"'{path}': {text}" for text in unusual)]
     with_v = all(one.v is not None for one in recordings)
     if not with_v:
         notes.append('velocities were not recorded: differences of positions are used')

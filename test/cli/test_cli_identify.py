@@ -245,6 +245,19 @@ def test_a_joint_without_efforts_is_left_out(run_json, table, urdf, tmp_path):
     assert again.damping[1] == found['friction']['shoulder_lift_joint']['viscous']['value']
 
 
+def late(columns):
+    for joint in JOINTS:
+        columns[f'effort:{joint}'] -= 4.0 * np.gradient(columns[f'velocity:{joint}'], 0.008)
+
+
+def test_rotors_of_negative_inertia_are_none(run, table, urdf, tmp_path):
+    """As of torques behind the gear, which lag."""
+    run('identify', urdf, '--bag', table(spoil=late), '--output', tmp_path)
+    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    assert found['settings']['friction'] == 'link'
+    assert not any('rotor_inertia' in terms for terms in found['friction'].values())
+
+
 def test_the_training_is_no_validation(run, table, urdf, tmp_path):
     one, other = table('one'), table('other', slice(1000, 2000))
     code, _, errors = run(
