@@ -61,7 +61,8 @@ def read_recording(
         q[:, 2] = np.unwrap(q[:, 2])
     tau = np.zeros_like(v)
     tau[:, model.v_index(joints)] = effort
-    return Recording(time[:, 0], q, v if v.any() else None, tau, notes)
+    with_v = v[:, model.v_index(model.joints)].any()  # odometry always has them
+    return Recording(time[:, 0], q, v if with_v else None, tau, notes)
 
 
 def _rows(states: Iterable[State]) -> Iterator[Floats]:
@@ -77,10 +78,9 @@ def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
     """Yield messages, those of joints with velocities of 0 where they have none."""
     for recorded in messages:
         message: Any = recorded.message
-        if recorded.use == JOINT_STATES and not isinstance(message, RejectedInput):
-            message.velocity = (
-                message.velocity if len(message.velocity) else np.zeros(len(message.name))
-            )
+        readable = recorded.use == JOINT_STATES and not isinstance(message, RejectedInput)
+        if readable and not len(message.velocity):
+            message.velocity = np.zeros(len(message.name))
         yield recorded
 
 

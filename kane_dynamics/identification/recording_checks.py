@@ -24,6 +24,7 @@ from kane_dynamics.identification.samples import GAP, Samples, Timing
 from kane_dynamics.typing import Floats
 
 STILL = 0.05  # [rad, rad/s, m or m/s] a joint that moves less shows nothing
+NO_MOTION = 1e-6  # [rad/s or m/s] less is roundoff: nothing is known of the friction
 LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
@@ -106,8 +107,10 @@ def check_separate(training: Floats, test: Floats) -> None:
 
 
 def motion_warnings(names: Sequence[str], q: Floats, v: Floats) -> list[str]:
-    """Return which joints hardly move; columns by name."""
+    """Return which joints hardly move; columns by name. One that stands still is an error."""
     ways, speeds = np.ptp(q, axis=0), np.abs(v).max(axis=0)
+    if still := [name for name, speed in zip(names, speeds, strict=True) if speed < NO_MOTION]:
+        raise InvalidInputError(f'no motion of {still}; leave them out by --joints')
     return [
         f"'{name}' hardly moves: {way:.2g} rad or m, at most {speed:.2g} rad/s or m/s; its "
         'parameters and friction stay in doubt'

@@ -179,6 +179,14 @@ def test_velocities_may_be_missing(run, table, urdf, tmp_path):
     assert (np.array(percent) < (3.0, 4.0, 3.0, 4.0, 5.0, 8.5)).all(), percent
 
 
+def test_recorded_velocities_are_used(run, table, urdf, tmp_path):
+    def slow(columns):
+        columns['velocity:elbow_joint'] *= 0.01
+
+    options = '--bag', table(spoil=slow), '--output', tmp_path
+    assert "'elbow_joint' hardly moves" in run('identify', urdf, *options)[2]
+
+
 def zero(columns):
     for joint in JOINTS:
         columns[f'effort:{joint}'][:] = 0.0

@@ -74,6 +74,16 @@ def test_signs_and_units(ur10, samples, factors, problem):
         signs_and_units(ur10, samples, factors)
 
 
+def test_friction_hides_no_sign(ur10, samples):
+    """Ten times as much of it, and an offset."""
+    tau = samples.tau + 200.0 * np.tanh(samples.v / 0.02) - 100.0 * samples.v + 500.0
+    names = ur10.robot.velocity_names
+    checks.check_signs_and_units(ur10, names, samples.q, samples.v, tau)
+    tau[:, LIFT] -= 2.0 * samples.tau[:, LIFT]
+    with pytest.raises(InvalidInputError, match="'shoulder_lift_joint': sign flipped"):
+        checks.check_signs_and_units(ur10, names, samples.q, samples.v, tau)
+
+
 def test_efforts_of_another_motion(ur10, samples):
     mixed = replace(samples, tau=np.random.default_rng(0).permutation(samples.tau))
     with pytest.raises(InvalidInputError, match=r"'elbow_joint': not the efforts of this motion"):
@@ -92,6 +102,13 @@ def test_joints_that_stand_still(ur10, samples):
     slow = samples.v * np.where(np.arange(6) == LIFT, 1e-3, 1.0)
     (message,) = checks.motion_warnings(names, samples.q, slow)
     assert message.startswith("'shoulder_lift_joint' hardly moves")
+
+
+def test_a_joint_that_never_moves_is_an_error(ur10, samples):
+    """Regression: its friction has columns of zeros, of which no consistent model comes."""
+    v = samples.v * np.where(np.arange(6) == LIFT, 1e-8, 1.0)
+    with pytest.raises(InvalidInputError, match=r"no motion of \['shoulder_lift_joint'\]"):
+        checks.motion_warnings(ur10.robot.velocity_names, samples.q, v)
 
 
 def test_a_test_that_is_part_of_the_training(samples):

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings as arrays: of bags with and without odometry or velocities, of tables."""
+
+import numpy as np
+import pytest
+from conftest import JOINTS, START, STEP, motion
+from numpy.testing import assert_allclose
+
+import kane_dynamics as kd
+from kane_dynamics.bags.computing import JOINT_STATES, ODOM
+from kane_dynamics.bags.files import JOINT_STATE
+from kane_dynamics.bags.recordings import file_hash, read_recording
+from kane_dynamics.cli.printing import write_csv
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
+from kane_dynamics.robot_config.robot_source import (
+    build_model,
+    model_of_file,
+    parameters_of_file,
+)
+
+TOPICS = {JOINT_STATES: ('/joint_states', JOINT_STATE)}
+WHEELS = 'wheel_left_joint', 'wheel_right_joint'
+
+
+def read(path, urdf, joints=JOINTS):
+    """Return a recording of the arm."""
+    p = InverseDynamicsParameters(base_type='none')
+    return read_recording(path, build_model(p, urdf.read_text()), p, joints, TOPICS)
+
+
+@pytest.mark.parametrize('with_velocity', [True, False])
+def test_a_bag(messages, arm, tmp_path, with_velocity):
+    """Of each joint by its name, efforts of one; times are those of the stamps."""
+    stamps = START + np.arange(5) * STEP
+    for i, stamp in enumerate(stamps.tolist()):
+        fields = {'effort': [7.0 + i, np.nan]} | ({} if with_velocity else {'velocity': []})
+        late = stamp + 3 * STEP
+        q, v, _ = (x[::-1] for x in motion(stamp))
+        messages.joints(stamp, late, JOINTS[::-1], **{'position': q, 'velocity': v} | fields)
+    found = read(messages.write(tmp_path / 'bag'), arm, JOINTS[1:])
+    assert_allclose(found.time, np.arange(5) * 0.01, rtol=0, atol=1e-15)
+    assert_allclose(found.q, [motion(stamp)[0] for stamp in stamps], rtol=0, atol=0)
+    assert_allclose(found.tau, [[0.0, 7.0 + i] for i in range(5)], rtol=0, atol=0)
+    assert found.notes == []
+    if with_velocity:
+        assert_allclose(found.v, [motion(stamp)[1] for stamp in stamps], rtol=0, atol=0)
+    else:
+        assert found.v is None
+
+
+def test_what_is_missing_is_named(messages, arm, tmp_path):
+    messages.joints(START, effort=[])
+    bag = messages.write(tmp_path / 'bag')
+    with pytest.raises(InvalidInputError, match='effort has 0 values for 2 names'):
+        read(bag, arm)
+
+
+@pytest.mark.parametrize('with_velocity', [True, False])
+def test_odometry_turns_on(messages, tmp_path, with_velocity):
+    """Its yaw goes beyond pi, not back to -pi."""
+    p = parameters_of_file('nonholonomic', InverseDynamicsParameters)
+    model, yaws = model_of_file('nonholonomic'), np.linspace(2.5, 4.5, 20)
+    types, names = messages.types, model.joints
+    point = types['geometry_msgs/msg/Point']
+    vector = types['geometry_msgs/msg/Vector3']
+    for i, yaw in enumerate(yaws.tolist()):
+        turned = types['geometry_msgs/msg/Quaternion'](0.0, 0.0, np.sin(yaw / 2), np.cos(yaw / 2))
+        pose = types['geometry_msgs/msg/Pose'](point(0.1 * i, 0.0, 0.0), turned)
+        twist = types['geometry_msgs/msg/Twist'](vector(0.2, 0.0, 0.0), vector(0.0, 0.0, 0.1))
+        odom = types['nav_msgs/msg/Odometry'](
+            messages.header(START + i * STEP, 'odom'),
+            p.base_frame_id,
+            types['geometry_msgs/msg/PoseWithCovariance'](pose, np.zeros(36)),
+            types['geometry_msgs/msg/TwistWithCovariance'](twist, np.zeros(36)),
+        )
+        messages.add('/odom', odom, START + i * STEP)
+        still = dict.fromkeys(('position', 'velocity', 'effort'), np.ones(len(names)))
+        still |= {} if with_velocity else {'velocity': []}
+        messages.joints(START + i * STEP, names=names, **still)
+    topics = TOPICS | {ODOM: ('/odom', 'nav_msgs/msg/Odometry')}
+    found = read_recording(messages.write(tmp_path / 'bag'), model, p, WHEELS, topics)
+    assert_allclose(found.q[:, 2], yaws, atol=1e-12)
+    assert_allclose(found.q[:, 0], 0.1 * np.arange(20), atol=1e-12)
+    if not with_velocity:
+        assert found.v is None
+        return
+    assert_allclose(found.v[:, :2], 0.2 * np.array([np.cos(yaws), np.sin(yaws)]).T, atol=1e-12)
+    wheels = [model.robot.velocity_index(name) for name in WHEELS]
+    assert set(np.flatnonzero(found.tau.any(axis=0))) == set(wheels)
+
+
+def test_a_table_is_the_same(arm, tmp_path):
+    columns = {'time': np.arange(4.0)}
+    for kind, at in (('effort', 0.0), ('position', 10.0), ('velocity', 20.0)):
+        for k, name in enumerate(JOINTS[::-1]):
+            columns[f'{kind}:{name}'] = at + 0.1 * k + np.arange(4.0)
+    found = read(write_csv(tmp_path / 'a.csv', columns), arm)
+    for values, at in ((found.tau, 0.0), (found.q, 10.0), (found.v, 20.0)):
+        assert_allclose(values - at - np.arange(4.0)[:, None], [[0.1, 0.0]] * 4, atol=1e-12)
+    assert kd.load_urdf(arm).coordinate_names == JOINTS
+
+
+def test_hashes_tell_recordings_apart(tmp_path):
+    one = tmp_path / 'one'
+    one.write_bytes(b'1')
+    folder = tmp_path / 'bag'
+    folder.mkdir()
+    (folder / 'a').write_bytes(b'1')
+    assert file_hash(one) == file_hash(folder)
+    (folder / 'b').write_bytes(b'2')
+    assert file_hash(one) != file_hash(folder)
