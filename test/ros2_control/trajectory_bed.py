@@ -20,6 +20,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 NODE = 'kane_trajectory_feedforward'
 DIRECT = CONTROLLER
+STILL = 0.05  # [rad/s or m/s]
 SETTLING = 1.0  # [s] in which an arm that begins to be held comes to rest
 MIDDLE = 0.4  # [s] from the begin of a move to what happens in it
 PUSH = 150.0  # [N], for half a second
@@ -241,7 +242,13 @@ class TrajectoryBed:
     def _stood(self, goal):
         ended = self.ended(goal)
         self.wait(SETTLING)
+        self.bed.until(self._stands)  # a push leaves it swinging: other goals would fail at once
         return ended
+
+    def _stands(self):
+        """Return whether the controller says so."""
+        state = deserialize_message(self._raw[-1], JointTrajectoryControllerState)
+        return np.abs(state.feedback.velocities).max() < STILL
 
     def close(self):
         """End all."""
