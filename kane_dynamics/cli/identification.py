@@ -180,7 +180,8 @@ def _print(facts: Mapping[str, Any]) -> None:
     shown = {key: x for key, x in errors.items() if 'raw' not in key or 'consistent' in key}
     rows = [(name, *(f'{x[name]:.1f}' for x in shown.values())) for name in settings['joints']]
     title = f"errors of '{facts['robot']}' on validation samples [% of the range of each effort]"
-    printing.table(title, ('joint', *shown), rows)
+    heads = (key.removesuffix(' filtered') for key in shown)
+    printing.table(title, ('joint', *heads), rows)
     figures = f'condition {facts["condition"]:.1f}, rank {facts["rank"]}'
     printing.lines(f'{figures}, friction of the {settings["friction"]} side')
     printing.lines(*(f'wrote {file}' for file in facts['files']))
