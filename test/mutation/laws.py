@@ -217,7 +217,7 @@ FILES = {
     'constraints/wheels.py': 'rows rolling geometry wheel_kinds',
     'control/rate_limits.py': 'tracking pace',
     'algorithms/task_space_law.py': 'frame_tracking',
-    'algorithms/damped_task_inverse.py': 'frame_tracking',
+    'algorithms/damped_task_inverse.py': 'frame_tracking wrench',
     'algorithms/wrench_law.py': 'wrench',
     'analysis/tracking.py': 'tracking',
     'analysis/frame_task.py': 'wrench frame_tracking',

@@ -22,6 +22,8 @@ NAMES = {
         'formulations/lagrange.py velocity_force_of_bodies: product(body.mass, product(body.rate, speeds)) -> product(product(body.rate, speeds), body.mass)',  # noqa: E501
     ],
     'EITHER': [
+        'algorithms/wrench_law.py wrench_motion: m + p -> m - p',
+        'bases/icr_steering.py _Angles.fitted: -along -> along',
         'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         'formulations/kane.py matrix_roots: -1 -> 1',
@@ -32,11 +34,15 @@ NAMES = {
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
     'ROUNDOFF': [
+        'algorithms/damped_task_inverse.py DampedTaskInverse.__init__: means[k] + _BESIDE * means[1 - k] -> means[k] - _BESIDE * means[1 - k]',  # noqa: E501
         'trajectories/limit_rows.py largest_scaling: 1.0 - _SAFE -> 1.0 + _SAFE',
         'compiler/llvm/sines.py module: -1.4973849048591833e-33 -> 1.4973849048591833e-33',
         'compiler/llvm/sines.py module: -1.7151245100058819e-15 -> 1.7151245100058819e-15',
     ],
     'BOUND': [
+        'algorithms/limited_inverse.py ForceLimits.nearest: 1.0 + np.abs(start).max(initial=0.0) -> 1.0 - np.abs(start).max(initial=0.0)',  # noqa: E501
+        'algorithms/damped_task_inverse.py DampedTaskInverse.__init__: sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0) -> sum(looked[0].inverse_diagonal(), 0.0) + sum(self._free, 0.0)',  # noqa: E501
+        'algorithms/damped_task_inverse.py DampedTaskInverse._factors: more + free -> more - free',
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
         'events/guards.py EventDetector.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
         'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
@@ -54,6 +60,7 @@ NAMES = {
         'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
+        'events/transition.py _satisfied: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',
         'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
@@ -66,6 +73,10 @@ NAMES = {
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
+        'algorithms/limited_inverse.py LimitedInverse._nearest: forces[:nv] + rows.matrix.T @ forces[nv:] -> forces[:nv] - rows.matrix.T @ forces[nv:]',  # noqa: E501
+        'algorithms/limited_inverse.py LimitedInverse._nearest: self.mass_matrix @ a + self.bias -> self.mass_matrix @ a - self.bias',  # noqa: E501
+        'algorithms/limited_inverse.py LimitedInverse._unlimited: self.mass_matrix @ target + self.bias -> self.mass_matrix @ target - self.bias',  # noqa: E501
+        'algorithms/limited_inverse.py LimitedInverse._nearest: self.mass_matrix @ a + self.bias - values -> self.mass_matrix @ a + self.bias + values',  # noqa: E501
         'algorithms/row_elimination.py _by_the_rule: use + dropped[-1] -> use - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
         'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',
@@ -77,6 +88,7 @@ NAMES = {
         'simulation/reference.py ReferenceEngine._step: t + h -> t - h (3)',
     ],
     'OPEN': [
+        'bases/icr_steering.py CentredSteering.towards: 1.0 - part -> 1.0 + part',
         'events/transition.py Instant._after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
         'events/transition.py _impending: -motion.tractions[tangent] -> motion.tractions[tangent]',
     ],
