@@ -246,7 +246,7 @@ FILES = {
     'compiler/llvm/straight_line.py': 'sines',
     'learning/reading.py': 'reaching',
     'robot/joint_kinds.py': 'joint_kinds motion',
-    'robot/motion.py': 'example motion kinematics nonlinear',
+    'robot/motion.py': 'example motion kinematics nonlinear frame_tracking',
     'simulation/drives_and_stops.py': 'drives stops',
     'simulation/step_checks.py': 'divergence midpoint',
     'simulation/integrators.py': 'midpoint integrators',
