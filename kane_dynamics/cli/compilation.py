@@ -11,13 +11,14 @@ from rich.markup import escape
 
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import read_robot
-from kane_dynamics.cli.printing import compiled, console, writable_folder
+from kane_dynamics.cli.printing import console, progress, writable_folder
 from kane_dynamics.compiler.cache import cache_folder, cached_files, remove_files
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.control.node_dynamics import known_speeds
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.deployment import controllers, core
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.mujoco.prefix import write_prefix
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
 
 _DAY = 86400.0  # [s]
 _SHOWN = 12  # digits of a file's name
@@ -60,12 +61,13 @@ def _print_list(result: Mapping[str, Any]) -> None:
 
 def _compile(options: argparse.Namespace) -> int:
     """Compile what the nodes use; print times, sizes and where it is."""
-    model = read_robot(options).model
+    source = read_robot(options)
+    model, integrator = source.model, source.parameters(SimulatorParameters).integrator
     before, start = {file.path for file in cached_files()}, time.perf_counter()
     choices = {'derivatives': options.derivatives, 'methods': options.methods}
-    fast = compiled(model.robot, model.constraints, payloads=model.payloads, **choices)
-    fast.prepare_efforts(model.actuated, known_speeds(model, ()))
-    fast.engine('semi_implicit')  # what the simulator takes where nothing else is asked for
+    dynamics = Dynamics(model, CompileOptions(integrator=integrator))
+    with progress('dynamics of the robot') as report:
+        fast = dynamics.compile(progress=report, **choices)
     result: dict[str, Any] = {
         'robot': model.robot.name,
         'source': fast.source,

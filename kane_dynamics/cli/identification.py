@@ -96,9 +96,10 @@ def _samples(
     paths = [*options.bag, *options.validate]
     recordings = [read_recording(path, model, p, names, topics) for path in paths]
     q_index, v_index = model.q_index(names), model.v_index(names)
-    for path, one in zip(paths, recordings, strict=True):
+    clocks = [timing(one.time, one.q) for one in recordings]
+    for path, one, clock in zip(paths, recordings, clocks, strict=True):
         checks.check_efforts(names, one.tau[:, v_index])
-        unusual = checks.timing_warnings(timing(one.time, one.q))
+        unusual = checks.timing_warnings(clock)
         notes += [*one.notes, *(f"'{path}': {text}" for text in unusual)]
     with_v = all(one.v is not None for one in recordings)
     if not with_v:
@@ -110,7 +111,7 @@ def _samples(
         training = [_part(x, 0.0, TRAINED) for x in training]
     parts = training, validation
     checks.check_separate(*(np.vstack([np.hstack([x.q, x.tau]) for x in y]) for y in parts))
-    rate = 1.0 / max(timing(x.time, x.q).step for x in recordings)
+    rate = 1.0 / max(clock.step for clock in clocks)
     corner = options.corner or min(HIGHEST, OF_RATE * rate)
     both: list[list[Samples]] = [[], []]
     for samples, part in zip(both, parts, strict=True):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine that the nodes call: the reference, or the one compiled for the robot."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,6 @@ from kane_dynamics.compiler.cache import NotCachedError, only_cached
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats, Indices
 
-Progress = Callable[[str, int, int], None]
 _MASSLESS = 1e-9  # part of the largest inertia: wheels without any are moved first
 _REPEATED = 1e-6  # relative singular value of rows that repeat others, at angles that agree
 
@@ -57,9 +55,11 @@ class Dynamics:
         self.engine.set_gravity(vector)
         self._gravity = vector
 
-    def compile(self, progress: Progress | None = None) -> None:
-        """Compile, or load from the cache; takes seconds the first time."""
-        self.use(self._made(**({'progress': progress} if progress else {})))
+    def compile(self, **how: Any) -> 'kd.CompiledDynamics':
+        """Compile, or load from the cache, and use it; options as of `kane_dynamics.compile`."""
+        fast = self._made(**how)
+        self.use(fast)
+        return fast
 
     def find(self) -> 'kd.CompiledDynamics | None':
         """Return the compiled algorithms from the cache, or None; `use` puts them to work."""

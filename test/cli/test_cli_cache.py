@@ -10,6 +10,9 @@ import pytest
 from kane_dynamics import cli
 from kane_dynamics.cli import printing
 from kane_dynamics.compiler.cache import cache_folder
+from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
+from kane_dynamics.robot_config.parameters.tables import SimulatorParameters
+from kane_dynamics.robot_config.robot_source import build_model
 
 PENDULUM = (
     '<robot name="pendulum"><link name="world"/><link name="rod"><inertial>'
@@ -47,6 +50,16 @@ def test_compiled_once_then_loaded_then_deleted(pendulum, run, run_json):
     assert any('inverse_dynamics' in one['kernels'] for one in listed['files'])
     assert run_json('cache', '--clear')['cleared'] is True
     assert list(cache_folder().iterdir()) == []
+
+
+def test_the_simulator_finds_all_that_it_asks_for(pendulum, run):
+    """Regression: batches for joints at their limits were left to the node."""
+    dynamics = Dynamics(
+        build_model(SimulatorParameters(), PENDULUM), CompileOptions(integrator='semi_implicit')
+    )
+    assert dynamics.find() is None
+    run('cache', pendulum)
+    assert dynamics.find() is not None
 
 
 def test_only_old_files_are_deleted(pendulum, run_json, run):
