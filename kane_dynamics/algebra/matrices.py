@@ -123,8 +123,8 @@ def triangle(A: Matrix) -> Matrix:
 
 
 def row_lengths(A: Matrix) -> Matrix:
-    """Return the norm of each row."""
-    return np.asarray(np.sqrt(np.einsum('ij,ij->i', A, A)))
+    """Return the norm of each row, along the last axis."""
+    return np.asarray(np.sqrt(np.einsum('...i,...i->...', A, A)))
 
 
 def solve_squared(L: Matrix, B: Matrix) -> Matrix:

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.matrices import orthonormal, solve_lower
+from kane_dynamics.algebra.matrices import orthonormal, row_lengths, solve_lower
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.exceptions import ContactError, MissingPackageError, NotSolvedError
 from kane_dynamics.typing import Bools, Floats, Indices
@@ -122,10 +122,10 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
 def beside_rows(factor: Floats, A: Floats, C: Floats) -> tuple[Floats, Floats, Bools]:
     """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where it is none."""
     G = solve_lower(factor, C.T).T
-    lengths = whole = np.sqrt(np.square(G).sum(axis=1))
+    lengths = whole = row_lengths(G)
     if len(A):
         G = G @ orthonormal(solve_lower(factor, A.T), complete=True)[0][:, len(A) :]
-        lengths = np.sqrt(np.square(G).sum(axis=1))
+        lengths = row_lengths(G)
     held = lengths <= _HELD * whole
     G[held], lengths[held] = 0.0, 0.0
     return G, lengths, held

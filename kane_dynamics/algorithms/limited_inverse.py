@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import solve_lower, solve_squared, triangle
+from kane_dynamics.algebra.matrices import row_lengths, solve_lower, solve_squared, triangle
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
 from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
@@ -236,7 +236,7 @@ class LimitedInverse(NamedTuple):
     def _inner_forces(self) -> tuple[Floats, Floats]:
         """Return the changes of forces that move nothing, and the factor of their efforts."""
         A, driven, nv = self.selection.independent.matrix, list(self.columns), self.robot.nv
-        scaling = unit_scaling(np.sqrt(np.square(A).sum(axis=1)))
+        scaling = unit_scaling(row_lengths(A))
         rows = scaling[:, None] * A
         undriven = np.ones(nv, dtype=bool)
         undriven[driven] = False

@@ -39,11 +39,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import cross_rows
+from kane_dynamics.algebra.matrices import cross_rows, row_lengths
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
-from kane_dynamics.analysis.support_polygon import SupportPolygon, lengths_of
+from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot
@@ -92,7 +92,7 @@ def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLi
     axes = polygon.axes
     l = _across(axes, polygon.ends - p_c)  # noqa: E741
     turning = axes * (axes @ n)[:, None]
-    lengths = lengths_of(l)
+    lengths = row_lengths(l)
     f_i = f - axes * (axes @ f)[:, None]
     f_i = f_i + cross_rows(l, turning) / np.square(lengths)[:, None]
     sines, cosines = _dots(axes, cross_rows(f_i, l)), _dots(f_i, l)
@@ -103,7 +103,7 @@ def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLi
     return TipOver(
         polygon.edges,
         angles,
-        lengths_of(f_i),
+        row_lengths(f_i),
         lengths * np.abs(np.sin(angles)),
         float(np.linalg.norm(f)),
         np.full(3, np.nan) if flies else zero_moment_point(polygon, w),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import cross_rows
+from kane_dynamics.algebra.matrices import cross_rows, row_lengths
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_shaped
@@ -73,7 +73,7 @@ class SupportPolygon:
     def axes(self) -> Floats:
         """Return the unit direction of each edge, a_i, shape (e, 3)."""
         along = self.ends - self.points.take(self.corners, axis=-2)
-        return along / lengths_of(along)[..., None]
+        return along / row_lengths(along)[..., None]
 
     @cached_property
     def inward(self) -> Floats:
@@ -182,11 +182,6 @@ def _corners(flat: list[list[float]], least: float) -> list[int]:
             chain.append(k)
         corners += chain[:-1]
     return corners
-
-
-def lengths_of(vectors: Floats) -> Floats:
-    """Return the lengths of rows."""
-    return np.sqrt(np.einsum('...i,...i->...', vectors, vectors))
 
 
 class _Laid(NamedTuple):
