@@ -14,6 +14,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as RichTable
 
 from studies import machine
@@ -59,7 +60,7 @@ class Table:
             made.add_column(column, justify='left' if k == 0 else 'right', no_wrap=k == 0)
         for row in self.rows:
             if row:
-                made.add_row(*row)
+                made.add_row(*map(escape, row))
             else:
                 made.add_section()
         console.print(made)

@@ -37,7 +37,7 @@ from kane_dynamics.events.named_constraints import (
     NamedRows,
     State,
 )
-from kane_dynamics.events.transition import Instant, Setting, Transition
+from kane_dynamics.events.transition import AT_REST, Instant, Setting, Transition
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.simulation.step_checks import check_damping
@@ -178,13 +178,31 @@ class HybridMotion:
             mode, directions, *_ = self.current
             self.current = self.subsets.compiled_mode(mode, directions)
         before = self.current, self.state, self.efforts, len(self.events)
-        self.efforts = efforts
+        changed, self.efforts = not np.array_equal(efforts, self.efforts), efforts
         try:
+            if changed:
+                self._decide_rests()
             self._move(end)
         except BaseException:
             self.current, self.state, self.efforts, count = before
             del self.events[count:]
             raise
+
+    def _decide_rests(self) -> None:
+        """Decide anew where contacts are about to slip: what they do depends on the efforts."""
+        mode, state = self.current.mode, self.state
+        if not (slipping := mode.slipping):
+            return
+        rows = self.subsets.rows(mode.parts)
+        closed = rows.closed(slipping, rows.at(*state))
+        slip = closed.tangent.matrix @ state.v - closed.tangent.velocity
+        if np.bincount(closed.owner, np.square(slip)).min() > AT_REST**2:
+            return
+        new = self._next(mode.parts, state)
+        if new.mode.states != mode.states:
+            self._switch(CHANGES, tuple(part.name for part in slipping), new)
+        else:
+            self._enter(new)  # another direction
 
     def change(self, kind: str, name: str, parts: Mapping[str, NamedConstraint]) -> Event:
         """Go on with other parts; return the event."""

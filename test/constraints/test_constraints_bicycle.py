@@ -12,14 +12,11 @@ import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.machines import X, Y, Z, at, prismatic, revolute
 
 import kane_dynamics as kd
+from studies.suites.bicycle import NAMES, G, bicycle
 
-BASE, TRAIL, TILT, G = 1.02, 0.08, np.pi / 10, 9.81
-ROAD = kd.Plane((0.0, 0.0, -1.0))
 EXACT = 1e-9  # relative to the largest entry; the derivatives are exact, measured 1e-14
-NAMES = ('x', 'y', 'z', 'yaw', 'lean', 'pitch', 'rear', 'steer', 'front')
 LEAN, STEER, REAR = (NAMES.index(name) for name in ('lean', 'steer', 'rear'))
 
 M = [[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]]
@@ -40,58 +37,6 @@ EIGENVALUES = {
     9: (-22.4378855904, -3.21675402252 + 9.69377351532j, 0.157901840309),
     10: (-24.6245963502, -3.72016840437 + 10.9068113948j, 0.161053386532),
 }
-
-
-def part(mass, com, xx, yy, zz, xz=0.0):
-    """Return the inertia of a part that is symmetric about its middle plane."""
-    return kd.Inertia(mass, com, [[xx, 0, xz], [0, yy, 0], [xz, 0, zz]])
-
-
-@cache
-def bicycle():
-    """Return the bicycle on slides x, y, z and hinges yaw, lean, pitch, and its two wheels."""
-    head = BASE + TRAIL
-    bodies = [
-        kd.Body('moved_x', '', prismatic('x', X)),
-        kd.Body('moved_y', 'moved_x', prismatic('y', Y)),
-        kd.Body('moved', 'moved_y', prismatic('z', Z)),
-        kd.Body('yawed', 'moved', revolute('yaw', Z)),
-        kd.Body('leaned', 'yawed', revolute('lean', X)),
-        kd.Body(
-            'rear_frame',
-            'leaned',
-            revolute('pitch', Y),
-            inertia=part(85.0, (0.3, 0, -0.9), 9.2, 11.0, 2.8, 2.4),
-        ),
-        kd.Body(
-            'rear_wheel',
-            'rear_frame',
-            revolute('rear', Y),
-            at(0, 0, -0.3),
-            part(2.0, (0, 0, 0), 0.0603, 0.12, 0.0603),
-        ),
-        kd.Body(
-            'front_frame',
-            'rear_frame',
-            revolute('steer', (np.sin(TILT), 0.0, np.cos(TILT))),
-            at(head, 0, 0),
-            part(4.0, (0.9 - head, 0, -0.7), 0.05892, 0.06, 0.00708, -0.00756),
-        ),
-        kd.Body(
-            'front_wheel',
-            'front_frame',
-            revolute('front', Y),
-            at(-TRAIL, 0, -0.35),
-            part(3.0, (0, 0, 0), 0.1405, 0.28, 0.1405),
-        ),
-    ]
-    robot = kd.Robot('bicycle', bodies, (0.0, 0.0, G))
-    assert robot.velocity_names == NAMES
-    c = kd.constraints
-    return robot, tuple(
-        c.rolling_wheel(robot, joint, r, plane=ROAD)
-        for joint, r in (('rear', 0.3), ('front', 0.35))
-    )
 
 
 @cache

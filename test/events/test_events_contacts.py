@@ -286,3 +286,42 @@ def test_a_sphere_that_spins_slips_in_two_directions_until_it_rolls():
     assert_allclose(turned @ event.v[:3], spin, rtol=0, atol=1e-6)
     place = 0.5 * (speed + expected) * end
     assert_allclose(event.q[:3], [*place, radius], rtol=0, atol=1e-8)
+
+
+def box_on_a_wall():
+    """Return a box of 2 kg that touches a wall and has no load: it is about to slip down."""
+    bodies = [
+        kd.Body('x', '', prismatic('x', (1, 0, 0))),
+        kd.Body('z', 'x', prismatic('z', (0, 0, 1))),
+        kd.Body('box', 'z', prismatic('y', Y), inertia=inertia(2.0)),
+    ]
+    robot = kd.Robot('box on a wall', bodies, (-G, 0, 0))
+    wall = constraints.point_contact(robot, 'box', normal=Y)
+    slip = constraints.point_slip(robot, 'box', normal=Y)
+    parts = {'wall': constraints.contact(wall, slip, friction=0.5)}
+    simulation = kd.EventSimulation(robot, parts, np.zeros(3), step=0.01)
+    assert simulation.states == {'wall': 'slips'}
+    return simulation
+
+
+def test_efforts_that_come_decide_what_a_contact_at_rest_does():
+    """Regression: a capsule without load was about to slip, a finger pinched it fifty times as
+    hard as it takes, and it crept by 0.08 mm before it stuck."""
+    simulation = box_on_a_wall()
+    simulation.step([0.0, 0.0, -10.0 * G], 3)
+    assert simulation.states == {'wall': 'sticks'}
+    assert simulation.events[0].time == 0.0
+    assert_allclose(simulation.q, 0.0, atol=1e-17)
+    # beyond the cone it moves up, 4 kg less 2 kg and less friction of 1 kg
+    simulation.step([4.0 * G, 0.0, -2.0 * G], 5)
+    assert simulation.states == {'wall': 'slips'}
+    assert_allclose(simulation.q[0], 0.5 * G / 2.0 * 0.05**2, rtol=1e-9)
+
+
+@pytest.mark.parametrize('force, ahead', [(6.0 * G, 3.0 * G), (-2.0 * G, -3.0 * G)])
+def test_a_slip_that_has_not_begun_turns_with_the_efforts(force, ahead):
+    # less the weight of 2 kg, friction of 1 kg against the slip
+    simulation = box_on_a_wall()
+    simulation.step([force, 0.0, -2.0 * G], 5)
+    assert simulation.states == {'wall': 'slips'}
+    assert_allclose(simulation.q[0], 0.5 * ahead / 2.0 * 0.05**2, rtol=1e-9)
