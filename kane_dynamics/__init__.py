@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from kane_dynamics.compiler.compiled import CompiledDynamics
     from kane_dynamics.compiler.export import casadi_function, export_c
     from kane_dynamics.dynamics.interface import dynamics  # the module, which can be called
+    from kane_dynamics.robot.mjcf import load_mjcf
     from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.rollouts.steps import Rollouts
@@ -101,6 +102,7 @@ _LAZY = {
     'compile': ('compiler.compile_robot', 'compile_robot'),
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('compiler.export', 'export_c'),
+    'load_mjcf': ('robot.mjcf', 'load_mjcf'),
     'load_robot': ('robot.text', 'load_robot'),
     'mujoco': ('mujoco', ''),
     'rollout': ('rollouts.rollout', 'rollout'),
@@ -176,6 +178,7 @@ __all__ = [
     'inverse_dynamics',
     'kinetic_energy',
     'limited_inverse_dynamics',
+    'load_mjcf',
     'load_robot',
     'load_urdf',
     'mass_matrix',

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,9 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.deployment.core import Plan, c_compiler, run_command, write_core
-from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.robot.checks import as_positive
+from kane_dynamics.robot.mjcf import mujoco_module
 from kane_dynamics.robot.robot import BASE_JOINT, Robot
 
 if TYPE_CHECKING:
@@ -182,15 +182,6 @@ def _with_cones(constraints: Sequence[Constraint | Contact]) -> tuple[list[Const
         else:
             rows.append(one)
     return rows, ' '.join(cones)
-
-
-def mujoco_module() -> Any:
-    """Return the module mujoco; raises MissingPackageError without it."""
-    try:
-        return import_module('mujoco')
-    except ImportError as error:
-        remedy = 'pip install kane_dynamics[mujoco]'
-        raise MissingPackageError('wheels in MuJoCo', 'mujoco', remedy) from error
 
 
 def _check_version(mj: Any, spec: mujoco.MjSpec) -> None:

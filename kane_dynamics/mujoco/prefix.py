@@ -8,8 +8,9 @@ from pathlib import Path
 
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.mujoco.plugin import attach, mujoco_module
+from kane_dynamics.mujoco.plugin import attach
 from kane_dynamics.mujoco.urdf import spec_of_urdf
+from kane_dynamics.robot.mjcf import mujoco_module
 from kane_dynamics.robot.robot import Robot
 
 PLUGINS = 'lib/mujoco_plugins'

@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.exceptions import ModelWarning
-from kane_dynamics.mujoco.plugin import FIRST, mujoco_module
+from kane_dynamics.mujoco.plugin import FIRST
+from kane_dynamics.robot.mjcf import mujoco_module
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.xml import robot_element
