@@ -78,7 +78,7 @@ def shared_files():
 
 setup(
     name=PACKAGE,
-    version='0.1.0',
+    version='0.2.0',
     description='Dynamics of mobile manipulators in dual quaternion algebra, with exact '
     'nonholonomic constraints, for Python and ROS 2',
     long_description=Path('README.md').read_text() if Path('README.md').is_file() else '',
@@ -89,6 +89,14 @@ setup(
     maintainer_email='maintainers@example.com',
     license='Apache-2.0',
     keywords=['robotics', 'dynamics', 'dual quaternion', 'nonholonomic', 'ROS'],
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Intended Audience :: Science/Research',
+        'Operating System :: POSIX :: Linux',
+        *(f'Programming Language :: Python :: 3.{minor}' for minor in range(10, 14)),
+        'Topic :: Scientific/Engineering :: Physics',
+        'Typing :: Typed',
+    ],
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={

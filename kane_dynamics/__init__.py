@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from kane_dynamics.rollouts.steps import Rollouts
     from kane_dynamics.symbolic.equations import EquationsOfMotion, equations_of_motion
 
-__version__ = '0.1.0'
+__version__ = '0.2.0'
 
 # Imported when first used: CasADi and LLVM take as long as all the rest.
 _LAZY = {
