@@ -56,11 +56,12 @@ def test_a_bound_of_speed_makes_it_cruise():
     assert found.uses['speed of hinge'].active == pytest.approx(0.3008, abs=0.02)
 
 
-def test_a_path_that_no_torque_climbs_says_where_and_why():
-    path = SplinePath([[0.0], [TURN]])
-    said = r'effort of hinge \(4 at rest, limit 2\)'
+@pytest.mark.parametrize(('way', 'bounds'), [(1.0, (-3.0, 2.0)), (-1.0, (-2.0, 3.0))])
+def test_a_path_that_no_torque_climbs_says_where_and_why(way, bounds):
+    path = SplinePath([[0.0], [way * TURN]])
+    said = rf'effort of hinge \({4 * way:g} at rest, limit {2 * way:g}\)'
     with pytest.raises(InfeasiblePathError, match=said) as error:
-        retime(kd.compile(link()), path, ['hinge'], efforts={'hinge': 2.0}, cells=100)
+        retime(kd.compile(link()), path, ['hinge'], efforts={'hinge': bounds}, cells=100)
     assert error.value.place * TURN == pytest.approx(np.pi / 2.0, abs=0.05)  # gravity's arm
 
 
