@@ -23,7 +23,6 @@ NAMES = {
     ],
     'EITHER': [
         'algorithms/wrench_law.py wrench_motion: m + p -> m - p',
-        'bases/icr_steering.py _Angles.fitted: -along -> along',
         'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         'formulations/kane.py matrix_roots: -1 -> 1',
