@@ -50,6 +50,19 @@ def test_speeds_are_those_of_linear_programs(seed):
         x += 2.0 * h[k] * most
 
 
+def test_what_must_be_fast_in_one_cell_is_slow_again_behind_it():
+    """Each u is as large as it may be; x >= 1 in the third cell needs all of it before."""
+    most = np.array([0.2625, 0.2625, -0.2, -0.2, 5.0])
+    least = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    a = np.tile([1.0, -1.0, 0.0, 0.0], (5, 1))
+    b = np.tile([0.0, 0.0, -1.0, 1.0], (5, 1))
+    room = np.column_stack([most, np.full(5, 5.0), -least, np.full(5, 9.0)])
+    found = CellInequalities(np.ones(5), a, b, room).fastest()
+    assert_allclose(found.x, [0.0, 0.525, 1.05, 0.65, 0.25, 0.0], atol=1e-12)
+    room[0, 0] = 0.2
+    assert CellInequalities(np.ones(5), a, b, room).fastest().lost == 0
+
+
 def test_rows_that_contradict_each_other_are_named():
     a, b, room = np.array([[1.0, -1.0, 1.0]]), np.zeros((1, 3)), np.array([[-1.0, -1.0, 5.0]])
     found = CellInequalities(np.ones(1), a, b, room).fastest()
