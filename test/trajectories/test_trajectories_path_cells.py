@@ -96,6 +96,12 @@ def test_what_moves_at_its_limits_is_not_cut_and_what_could_be_faster_is(still):
     assert_allclose(slow, 0.5 * (cells.grid[1:] + cells.grid[:-1]))
 
 
+def test_cells_below_1e_8_of_the_path_are_not_cut():
+    cells = Limits().cells(np.array([0.0, 0.5, 0.5 + 7e-9, 1.0]))
+    slow = cells.fastest().slowed(0.5)
+    assert_allclose(cells.cuts(slow, TOLERANCE, 1e-12), [0.25, 0.75], rtol=1e-6)
+
+
 @pytest.mark.parametrize(('excess', 'count'), [(0.5, 0), (2.0, 5)])
 def test_cells_are_cut_where_limits_are_exceeded_by_more_than_the_tolerance(excess, count):
     cells, faster = Limits().cells(), 1.0 + excess * TOLERANCE

@@ -11,7 +11,7 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.wheel_forces import picture_of
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import FULL
@@ -169,6 +169,18 @@ def test_linear_rows_touch_and_are_above_where_it_is_faster(limits):
     assert (linear.use(u, 2.0 * x) > rows.use(u, 2.0 * x))[rubs].all()
     loads = rows.d > 0.0
     assert (linear.use(u, 0.5 * x) > rows.use(u, 0.5 * x))[loads].all()
+
+
+@pytest.mark.parametrize('speed', [0.1, 30.0])
+def test_a_path_that_leaves_its_rows_is_refused_however_fast_it_is_passed(base, speed):
+    dynamics, path = kd.dynamics(base.robot, base.constraints), np.zeros((2, 6))
+    path[1, [0, 3, 4]] = 1.0, 1.0 / RADIUS, 1.0 / RADIUS  # straight ahead, wheels turn with it
+    ahead = SplinePath(speed * path)
+    PathLimits(dynamics, ahead, MOTORS, None, FULL).at(np.zeros(1))
+    path[1, 1] = 1e-3  # and a little to the side
+    aside = PathLimits(dynamics, SplinePath(speed * path), MOTORS, None, FULL)
+    with pytest.raises(ConstraintError, match='the path leaves'):
+        aside.at(np.zeros(1))
 
 
 @pytest.mark.parametrize('bound', [-1.0, (1.0, 2.0), (0.0, 0.0), (1.0, 2.0, 3.0)])

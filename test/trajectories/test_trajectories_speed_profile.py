@@ -90,6 +90,9 @@ def test_a_smoothed_profile_moves_as_its_rates_say_from_rest_to_rest(profile, wi
     times = np.linspace(0.0, found.duration, 301)[1:-1]
     before, after = found.at(times - step), found.at(times + step)
     assert_allclose((after[0] - before[0]) / (2 * step), np.sqrt(found.at(times)[2]), atol=0.03)
+    rates = (np.sqrt(after[2]) - np.sqrt(before[2])) / (2 * step)
+    u = found.at(times)[1]  # of speeds over the path, near those over time
+    assert np.abs(rates - u).max() < (0.1 if window > 0.1 else 1.0) * np.abs(u).max()
     half = found.slowed(0.5)
     assert half.duration == pytest.approx(2.0 * found.duration)
     assert_allclose(half.at(2.0 * times)[0], found.at(times)[0], atol=1e-9)
