@@ -126,31 +126,39 @@ def test_with_friction_all_of_each_limit_is_used(still):
     assert cells.rows[:, ::4].use(*profile.of(ends)).max() <= 1.0 + 1e-4  # at rest
 
 
-def test_what_acceleration_changes_by_in_a_cell_follows_the_limit():
-    """u <= 1 - 0.4 s: x = 2 s - 0.4 s^2 until it brakes."""
-    limits = Limits(c=lambda s: 0.4 * s, brake=3.0)
+@pytest.mark.parametrize('rise', [0.4, -0.4])
+def test_what_acceleration_changes_by_in_a_cell_follows_the_limit(rise):
+    """u <= 1 - c, c linear: x = 2 s - rise s^2 until it brakes."""
+    limits = Limits(c=lambda s: rise * s, brake=3.0)
     cells = limits.cells(np.linspace(0.0, 1.0, 21))
     profile = settled(cells)
-    places = np.linspace(0.1, 0.6, 101)
+    places = np.linspace(0.1, 0.4, 101)
     u, x = profile.of(places)
     # with u constant in each cell it would lag by half of what it changes by, 0.01
-    assert_allclose(u, 1.0 - 0.4 * places, atol=4e-3)
-    assert_allclose(x, 2.0 * places - 0.4 * places**2, atol=4e-3)
+    assert_allclose(u, 1.0 - rise * places, atol=4e-3)
+    assert_allclose(x, 2.0 * places - rise * places**2, atol=4e-3)
+
+
+def test_a_change_in_a_cell_takes_no_more_than_half_of_what_each_limit_leaves_at_rest():
+    limits = Limits(c=lambda s: 0.4 * s, brake=3.0)
+    limits.at, rows = lambda s: replaced(rows(s), 0.999), limits.at
+    cells = limits.cells(np.linspace(0.0, 1.0, 21))
+    assert 0.0 < np.abs(settled(cells).changes).max() <= 0.5 * 3.0 * 0.001 + 1e-12
 
 
 def test_limits_that_contradict_each_other_are_named_with_what_they_use_there():
     limits = Limits(c=lambda s: np.where(s > 0.55, 4.0 + s, 0.0), brake=0.5)
-    limits.at, rows = lambda s: replaced(rows(s), s), limits.at
+    limits.at, rows = lambda s: replaced(rows(s)), limits.at
     with pytest.raises(InfeasiblePathError, match='no speed and acceleration keep') as error:
         limits.cells().fastest()
     assert error.value.place == pytest.approx(0.9)
     assert error.value.limits == ('ahead 5', 'back 0')
 
 
-def replaced(rows, s):
-    """Return rows of which the second has no constant part."""
+def replaced(rows, still=0.0):
+    """Return rows of which the second has another constant part."""
     c = rows.c.copy()
-    c[:, BACK] = 0.0
+    c[:, BACK] = still
     return LimitRows(rows.a, rows.b, rows.d, c)
 
 
@@ -158,7 +166,7 @@ def replaced(rows, s):
 def test_a_hill_that_no_run_up_climbs_is_named_where_it_is_steepest(fast, lost):
     """It must brake by 1 for 0.4 and cannot by more: the speed before it is too low."""
     limits = Limits(c=lambda s: np.where(np.abs(s - 0.7) < 0.2, hill(s), 0.5), fast=fast)
-    limits.at, rows = lambda s: replaced(rows(s), s), limits.at
+    limits.at, rows = lambda s: replaced(rows(s)), limits.at
     with pytest.raises(InfeasiblePathError, match='to the end; hardest') as error:
         limits.cells().fastest()
     assert error.value.place == pytest.approx(0.775)
