@@ -25,6 +25,8 @@ NAMES = {
         'algorithms/wrench_law.py wrench_motion: m + p -> m - p',
         'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
+        "trajectories/path_limits.py PathLimits._assembled: ground + np.einsum('nmk,nk->nm', maps[1], multipliers) -> ground - np.einsum('nmk,nk->nm', maps[1], multipliers)",  # noqa: E501, sides of friction are symmetric
+        'trajectories/speed_profile.py SpeedProfile._cell_times: 1.0 + nodes -> 1.0 - nodes',
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
@@ -59,6 +61,7 @@ NAMES = {
         'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
+        'events/transition.py _satisfied: np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity) -> np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) - np.abs(rows.velocity)',  # noqa: E501
         'events/transition.py _satisfied: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',
