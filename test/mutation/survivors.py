@@ -27,6 +27,9 @@ NAMES = {
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         "trajectories/path_limits.py PathLimits._assembled: ground + np.einsum('nmk,nk->nm', maps[1], multipliers) -> ground - np.einsum('nmk,nk->nm', maps[1], multipliers)",  # noqa: E501, sides of friction are symmetric
         'trajectories/speed_profile.py SpeedProfile._cell_times: 1.0 + nodes -> 1.0 - nodes',
+        # of two projections one is enough, but for roundoff: (1 + P) (1 - P) = 1 - P
+        'identification/base_parameters.py _leading: matrix[:, k] - basis @ (basis.T @ matrix[:, k]) -> matrix[:, k] + basis @ (basis.T @ matrix[:, k])',  # noqa: E501
+        'identification/base_parameters.py _leading: across - basis @ (basis.T @ across) -> across + basis @ (basis.T @ across)',  # noqa: E501
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
