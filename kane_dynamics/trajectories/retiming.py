@@ -160,11 +160,11 @@ class Retimed:
         jumps = inside[(np.abs(behind - before) > _JUMP * size).any(axis=1)]
         jumps = jumps[(jumps > gap) & (jumps < end - gap)]
         sides = np.union1d(jumps - 0.5 * gap, jumps + 0.5 * gap)
-        kept = [
+        kept = (
             times[(np.abs(times[:, None] - jumps) > reach * gap).all(axis=1)]
             for times, reach in ((even, 0.75), (sides, 0.49))
-        ]
-        return np.unique(np.concatenate([*kept, even[[0, -1]]]))
+        )
+        return np.union1d(*kept)
 
 
 def retime(

@@ -123,6 +123,7 @@ LAWS = {
         'test/trajectories/test_trajectories_limit_rows.py',
     ),
     'cells': ('test/trajectories/test_trajectories_path_cells.py',),
+    'retimed_points': ('test/trajectories/test_trajectories_retimed_points.py',),
     'retimed': (
         'test/trajectories/test_trajectories_retiming.py',
         'test/trajectories/test_trajectories_path_limits.py',
@@ -284,7 +285,7 @@ FILES = {
     'trajectories/path_cells.py': 'cells retimed shared feasible',
     'trajectories/path_limits.py': 'retimed shared feasible',
     'trajectories/speed_profile.py': 'profiles retimed shared feasible',
-    'trajectories/retiming.py': 'retimed shared feasible',
+    'trajectories/retiming.py': 'retimed_points retimed shared feasible',
     'trajectories/paths.py': 'rolled',
     'trajectories/trajectory_files.py': 'trajectory_files',
     'algorithms/largest_margin.py': 'largest',
