@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of retimed motions: rates of coordinates, efforts of the robot, pairs where these jump."""
+"""Points of retimed motions: rates of coordinates, efforts of the robot, pairs at their jumps."""
 
 import numpy as np
 import pytest
