@@ -12,7 +12,7 @@ from kane_dynamics.trajectories.paths import SplinePath
 from kane_dynamics.trajectories.retiming import FULL, Retimed
 from kane_dynamics.trajectories.speed_profile import SpeedProfile
 
-DRIVES_AND_BRAKES = SpeedProfile(np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 0.0]))
+DRIVES_AND_BRAKES = SpeedProfile(np.array([0.0, 0.2, 0.5, 1.0]), np.array([0.0, 0.4, 1.0, 0.0]))
 SWITCH, LASTS = 1.0, 2.0
 
 

@@ -44,6 +44,12 @@ def test_a_link_with_bounded_torque_takes_the_time_known():
     assert_allclose(np.abs(found.efforts(moments)), MOST, rtol=1e-3)
 
 
+def test_two_cells_are_cut_until_they_are_enough():
+    found = swung(2)
+    assert found.duration == pytest.approx(0.6352402542, rel=2e-3)
+    assert np.abs(found.efforts(np.linspace(0.0, found.duration, 500))).max() <= 1.001 * MOST
+
+
 def test_a_bound_of_speed_makes_it_cruise():
     found = swung(200, velocity_limit=5.0)
     assert found.duration == pytest.approx(0.6589031142, rel=NEAR)
