@@ -23,7 +23,8 @@ NAMES = {
     ],
     'EITHER': [
         'algorithms/wrench_law.py wrench_motion: m + p -> m - p',
-        'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
+        'trajectories/limit_rows.py module: -1.0 -> 1.0',  # directions in which a search begins
+        'trajectories/limit_rows.py module: -1.0 -> 1.0 (2)',
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         "trajectories/path_limits.py PathLimits._assembled: ground + np.einsum('nmk,nk->nm', maps[1], multipliers) -> ground - np.einsum('nmk,nk->nm', maps[1], multipliers)",  # noqa: E501, sides of friction are symmetric
         'trajectories/speed_profile.py SpeedProfile._cell_times: 1.0 + nodes -> 1.0 - nodes',
