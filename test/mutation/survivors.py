@@ -28,6 +28,10 @@ NAMES = {
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
         "trajectories/path_limits.py PathLimits._assembled: ground + np.einsum('nmk,nk->nm', maps[1], multipliers) -> ground - np.einsum('nmk,nk->nm', maps[1], multipliers)",  # noqa: E501, sides of friction are symmetric
         'trajectories/speed_profile.py SpeedProfile._cell_times: 1.0 + nodes -> 1.0 - nodes',
+        # singular values instead of normal equations
+        'bases/icr_steering.py _Angles.fitted: cc + c * c -> cc - c * c',
+        'bases/icr_steering.py _Angles.fitted: dd + d * d -> dd - d * d',
+        'bases/icr_steering.py _Angles.fitted: cc + dd -> cc - dd',
         # of two projections one is enough, but for roundoff: (1 + P) (1 - P) = 1 - P
         'identification/base_parameters.py _leading: matrix[:, k] - basis @ (basis.T @ matrix[:, k]) -> matrix[:, k] + basis @ (basis.T @ matrix[:, k])',  # noqa: E501
         'identification/base_parameters.py _leading: across - basis @ (basis.T @ across) -> across + basis @ (basis.T @ across)',  # noqa: E501

@@ -173,6 +173,15 @@ def test_a_hill_that_no_run_up_climbs_is_named_where_it_is_steepest(fast, lost):
     assert error.value.limits == ('ahead 2',)
 
 
+def test_a_place_that_no_share_of_motors_passes_is_named():
+    limits = Limits(c=lambda s: np.where(s > 0.62, 2.0, 0.0))
+    limits.at, rows = lambda s: replaced(rows(s), rows(s).c[:, AHEAD]), limits.at  # 2 of both
+    limits.shares = lambda s: np.tile([[-1.0], [1.0], [0.0]], (len(s), 1, 1))
+    with pytest.raises(InfeasiblePathError, match='no motion keeps all limits') as error:
+        PathCells.on(limits, EVEN, free=True).fastest()
+    assert error.value.place == pytest.approx(0.625)
+
+
 def hill(s):
     """Return what a hill takes, most at 0.775."""
     return 2.0 - 0.2 * np.abs(s - 0.775)
