@@ -140,13 +140,9 @@ LAWS = {
     'base_parameters': (
         'test/identification/test_identification_base_parameters.py',
         '-k',
-        'barely or equal or no_motion or ur10 or adds',
+        'barely or equal or no_motion',
     ),
-    'estimated': (
-        'test/identification/test_identification_estimation.py',
-        '-k',
-        'without_noise or add_up or followers',
-    ),
+    'equations': ('test/identification/test_identification_equations.py',),
     'sampled': (
         'test/identification/test_identification_friction.py',
         'test/identification/test_identification_samples.py',
@@ -291,7 +287,7 @@ FILES = {
     'algorithms/largest_margin.py': 'largest',
     'robot/inertial_parameters.py': 'regressed',
     'identification/base_parameters.py': 'base_parameters',
-    'identification/equations.py': 'base_parameters estimated',
+    'identification/equations.py': 'equations',
     'identification/friction.py': 'sampled',
     'identification/samples.py': 'sampled',
     'bases/motion_rows.py': 'bases',
