@@ -39,6 +39,8 @@ def test_triangles_have_the_residuals_of_their_rows(rng):
     assert both.counts.tolist() == [40, 40]
     some = one.take([0, 3])
     assert_allclose(some.squares(solution[:2]), missed(rows[..., [0, 3, 4]], solution[:2]))
+    rest = some.weighted(np.ones(SPEEDS))[None]
+    assert_allclose(missed(rest, solution[:2]), [some.squares(solution[:2]).sum()], rtol=1e-12)
     weighted = one.weighted(np.array([2.0, 3.0]))[None]
     expected = [4.0, 9.0] @ missed(rows, solution)
     assert_allclose(missed(weighted, solution), [expected], rtol=1e-12)
