@@ -207,7 +207,7 @@ class MarginUse:
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         forces = turned @ ground.wrenches[3:]
         moments = turned @ ground.wrenches[:3]
-        forces[:2] += np.outer((start[1], -start[0]), moments[2])  # of -p x f
+        # of -p x f; no row has a moment about the vertical
         forces[2] += start[0] * moments[1] - start[1] * moments[0]
         pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
         self._effects = BaseEffects(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import atan2, hypot
 from typing import NamedTuple
 
 import numpy as np
@@ -167,21 +168,20 @@ def polygon_of(rows: Floats, plane: Plane, names: tuple[str, ...]) -> SupportPol
 
 
 def _corners(flat: list[list[float]], least: float) -> list[int]:
-    """Return the corners of the hull of points, clockwise; few points need no larger program."""
-    order = sorted(range(len(flat)), key=flat.__getitem__)
-    corners: list[int] = []
-    for way in (order, order[::-1]):  # along the upper side, and back along the lower one
-        chain: list[int] = []
-        for k in way:
-            x, y = flat[k]
-            while len(chain) > 1:
-                (a, b), (c, d) = flat[chain[-2]], flat[chain[-1]]
-                if (c - a) * (y - b) - (d - b) * (x - a) < -least:
-                    break
-                chain.pop()
-            chain.append(k)
-        corners += chain[:-1]
-    return corners
+    """Return the corners of the hull of points about their mean, clockwise (Graham 1972)."""
+    order = sorted(range(len(flat)), key=lambda k: atan2(*flat[k]))
+    # the farthest one is a corner; the first along an axis may be on an edge, but for roundoff
+    first = order.index(max(order, key=lambda k: hypot(*flat[k])))
+    chain: list[int] = []
+    for k in (*order[first:], *order[: first + 1]):
+        x, y = flat[k]
+        while len(chain) > 1:
+            (a, b), (c, d) = flat[chain[-2]], flat[chain[-1]]
+            if (c - a) * (y - b) - (d - b) * (x - a) < -least:
+                break
+            chain.pop()
+        chain.append(k)
+    return chain[:-1]
 
 
 class _Laid(NamedTuple):

@@ -94,8 +94,8 @@ class _Angles(NamedTuple):
     main: int  # of z, its largest component: changes of the two others move angles enough
 
     def fitted(self, values: list[float]) -> list[float]:
-        """Return the change of z of least squares and least norm, across z."""
-        z, i, j = self.z, *_OTHERS[self.main]
+        """Return a change of z of least squares: what it has along z turns nothing."""
+        i, j = _OTHERS[self.main]
         cc = cd = dd = cr = dr = 0.0
         for slope, r in zip(self.slopes, values, strict=True):
             if slope:
@@ -108,11 +108,8 @@ class _Angles(NamedTuple):
             columns = np.array(pairs).reshape(-1, 4)
             least: list[float] = np.linalg.lstsq(columns[:, :3], columns[:, 3], _WEAK)[0].tolist()
             return least
-        p, q = (dd * cr - cd * dr) / square, (cc * dr - cd * cr) / square
-        along = p * z[i] + q * z[j]
-        step = [-along * x for x in z]
-        step[i] += p
-        step[j] += q
+        step = [0.0, 0.0, 0.0]
+        step[i], step[j] = (dd * cr - cd * dr) / square, (cc * dr - cd * cr) / square
         return step
 
 

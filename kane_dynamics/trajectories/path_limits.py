@@ -99,9 +99,8 @@ class PathLimits:
     def reversals(self, grid: Floats) -> Floats:
         """Return where between places of a grid a joint with Coulomb friction turns round."""
         rubs = np.flatnonzero(self.dynamics.robot.friction)
-        fine = np.interp(
-            np.arange(_FINER * (len(grid) - 1) + 1) / _FINER, np.arange(len(grid)), grid
-        )
+        inside = grid[:-1, None] + np.diff(grid)[:, None] * (np.arange(_FINER) / _FINER)
+        fine = np.append(inside, grid[-1])
         along = self.points(fine).tangent[:, rubs]
         k, column = np.nonzero(along[:-1] * along[1:] < 0.0)
         low, high, sign = fine[k], fine[k + 1], along[k, column]

@@ -160,11 +160,11 @@ class Retimed:
         jumps = inside[(np.abs(behind - before) > _JUMP * size).any(axis=1)]
         jumps = jumps[(jumps > gap) & (jumps < end - gap)]
         sides = np.union1d(jumps - 0.5 * gap, jumps + 0.5 * gap)
-        kept = [
+        kept = (
             times[(np.abs(times[:, None] - jumps) > reach * gap).all(axis=1)]
             for times, reach in ((even, 0.75), (sides, 0.49))
-        ]
-        return np.unique(np.concatenate([*kept, even[[0, -1]]]))
+        )
+        return np.union1d(*kept)
 
 
 def retime(
@@ -270,7 +270,7 @@ def _smoothed(quick: Retimed, profile: SpeedProfile, window: float) -> Retimed:
 def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:
     """Return the fastest profile on a grid that is cut where limits ask for it."""
     # cells that grow with the time from rest: steps of time are even there
-    grid = 0.5 * limits.path.length * (1.0 - np.cos(np.pi * np.arange(count + 1) / count))
+    grid = limits.path.length * np.sin(np.linspace(0.0, 0.5 * np.pi, count + 1)) ** 2
     if not limits.points(grid).tangent.any():
         raise InvalidInputError('path: no coordinate moves along it')
     every = np.sort(

@@ -162,7 +162,7 @@ class GroundLimits:
 def _stacked(parts: NDArray, count: int) -> Floats:
     """Return an array of arrays of shape (n,), or of numbers, with the n first."""
     each = [np.broadcast_to(np.asarray(part, dtype=float), count) for part in parts.ravel()]
-    return np.stack(each, axis=-1).reshape(count, *parts.shape)
+    return np.array(each).T.reshape(count, *parts.shape)
 
 
 def _to_base(poses: Floats) -> Floats:

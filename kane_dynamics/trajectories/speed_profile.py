@@ -179,10 +179,9 @@ class SpeedProfile:
         return np.clip(value, self.grid[0], self.grid[-1])
 
     def sums(self, times: Floats) -> Floats:
-        """Return the integral of the places over time, from 0 on."""
-        ends = np.minimum(times, 0.0), np.maximum(times - self.duration, 0.0)
+        """Return the integral of the places over time, from 0 on; at rest at 0 before."""
         inside = self._sums(np.clip(times, 0.0, self.duration))
-        return np.asarray(inside + self.grid[0] * ends[0] + self.grid[-1] * ends[1])
+        return np.asarray(inside + self.grid[-1] * np.maximum(times - self.duration, 0.0))
 
     def slowed(self, scaling: float) -> SpeedProfile:
         """Return the profile that is passed at a part of the speed."""

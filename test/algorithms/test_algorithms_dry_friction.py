@@ -124,6 +124,29 @@ def test_a_load_rubs_also_where_a_contact_lifts():
     assert_allclose(proximal_forces(loaded), p, rtol=1e-14)
 
 
+def test_a_large_load_holds_what_hardly_moves():
+    slow = one_contact(0.5, 1e-3, 0.0)
+    loaded = replace(slow, free=np.array([0.0, 1e-3]), load=np.ones(1))
+    (p,) = friction_forces(loaded)
+    assert_allclose(p, [1.0, -1e-3], rtol=1e-12)
+    assert_allclose(proximal_forces(loaded), p, rtol=1e-12)
+
+
+@pytest.mark.parametrize('lean', [0.1, 1e-3, 1e-5])
+def test_a_wedge_of_smooth_walls_is_pressed_by_forces_that_nearly_cancel(lean):
+    rows = np.array([[1.0, lean], [-1.0, lean]]) / np.hypot(1.0, lean)
+    nobody = np.zeros(0, dtype=np.intp)
+    wedged = FrictionProblem(
+        rows, rows, rows @ np.array([0.0, -1.0]), nobody, np.zeros(2), np.zeros(2)
+    )
+    expected = np.full(2, 0.5 * np.hypot(1.0, lean) / lean)
+    (p,) = planar_solutions(wedged, planar_states(wedged))
+    assert_allclose(p, expected, rtol=1e-5)
+    assert_allclose(wedged.speeds(p), 0.0, atol=1e-9)
+    if lean >= 1e-3:  # nearer to each other walls leave too little for an iteration
+        assert_allclose(proximal_forces(wedged), expected, rtol=1e-7)
+
+
 def test_a_wedge_that_may_stick_or_not():
     """Between two walls that nearly face each other, friction holds what comes, or lets it go."""
     rows = np.array([[1.0, 0.1], [-1.0, 0.1], [0.1, -1.0], [0.1, 1.0]])

@@ -10,8 +10,9 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra import vec3
+from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algorithms.mass_matrix import body_jacobians
-from kane_dynamics.robot.motion import coordinate_rates, frame_motion
+from kane_dynamics.robot.motion import coordinate_rates, frame_motion, frame_rate_along
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 ROUNDOFF = 1e-13  # products of about ten poses of order 1
@@ -88,6 +89,24 @@ def test_jacobians_give_twists_and_twist_rates(case):
         J = kin.jacobian(link)
         assert relative(J @ v, kin.twist(link)) < ROUNDOFF  # (33)
         assert relative(J @ a + bias.twist_rate(link), kin.twist_rate(link)) < ROUNDOFF  # (34)
+
+
+def test_jacobians_of_an_engine_are_those_of_each_link(case):
+    robot, q, v, _ = case
+    engine, kin = kd.dynamics(robot), kd.forward_kinematics(robot, q, v)
+    for link, jacobian in zip(engine.frames, engine.frame_jacobians(q), strict=True):
+        assert relative(jacobian, kin.jacobian(link)) < ROUNDOFF
+
+
+def test_rates_of_jacobians_along_any_speeds(case):
+    robot, q, v, x = case
+    path = along(robot, q, v)
+    for link in moving_links(robot):
+        rate = frame_rate_along(robot, robot.frame(link), q, v, x)
+        expected = derivative(
+            lambda s, link=link: kd.forward_kinematics(robot, path(s)).jacobian(link) @ x
+        )
+        assert relative(vec6(rate), expected) < DIFFERENCES
 
 
 @pytest.mark.claim(11)

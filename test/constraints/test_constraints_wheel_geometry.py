@@ -74,6 +74,14 @@ def test_centred_wheels_are_no_news():
     assert yaw_rate(robot, (drive,), -1.0, 1.0) == pytest.approx(0.5, abs=1e-14)
 
 
+def test_an_axle_is_where_it_is_on_the_base_wherever_that_is_placed():
+    robot = cart()
+    trunk = dataclasses.replace(robot.bodies[0], placement=turned(Z, 0.7, (2.0, -1.0, 0.0)))
+    placed = dataclasses.replace(robot, bodies=(trunk, *robot.bodies[1:]))
+    drive = kd.constraints.differential_drive(placed, 'left_joint', 'right_joint')
+    assert drive.side_slip.axle_offset == pytest.approx(0.15, abs=1e-14)
+
+
 def test_centre_of_ones_own():
     robot = cart(along=0.08)
     with warnings.catch_warnings():

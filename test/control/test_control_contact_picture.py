@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
-from support.machines import Y, Z, at, inertia, revolute
+from support.machines import Y, Z, at, inertia, revolute, turned
 from support.standing_robots import CORNERS, PAIR, RADIUS, forward, rolling, standing, uphill
 
 import kane_dynamics as kd
@@ -56,16 +56,29 @@ def test_normal_forces_of_wheels_and_caster_are_as_known():
     assert list(found.contacts) == ['L', 'R', 'caster']
 
 
+def test_wheels_touch_below_their_centres_wherever_the_base_stands_and_wheels_turn(rng):
+    robot = standing(PAIR, (-0.08, 0, 0.18))
+    beside = {'L': (0.0, 0.05, 0.0), 'R': (0.0, -0.03, 0.0)}  # of the ends of the axles
+    rows = [C.rolling_wheel(robot, x, RADIUS, centre=where) for x, where in beside.items()]
+    contacts, q = kd.ground_contacts(robot, rows, casters=CASTER), rng.uniform(-1.0, 1.0, 5)
+    heading = turned(Z, q[2], (*q[:2], 0.0))
+    for point, name, turn in zip(contacts.at(q).points[:2], PAIR, q[3:], strict=True):
+        axle = heading * at(*PAIR[name], RADIUS) * turned(Y, turn)
+        centre = (axle * at(*beside[name])).position()
+        assert_allclose(point, centre - [0.0, 0.0, RADIUS], rtol=0, atol=1e-12)
+    assert_allclose(contacts.traced_at(q).points, contacts.at(q).points, rtol=0, atol=1e-12)
+
+
 def test_a_robot_across_the_slope_is_held_as_known():
     """The common centre of mass 0.12 m ahead of the axle, heading 35 degrees left of uphill."""
     robot, rows = drive((0.12, 0, 0.2), place=(0.12, 0, 0.5), gravity=uphill(SLOPE, TURN))
     found = picture(robot, rows, np.zeros(5))
     assert_allclose(found.effort.effort[3:], (3.490118109, 1.622388277), rtol=PRINTED)
     assert_allclose([found.contacts[x].lateral for x in PAIR], -39.7757279 / 2, rtol=PRINTED)
-    turned = kd.integrate(robot, robot.neutral(), [0, 0, TURN, 0, 0], 1.0)
+    heading = kd.integrate(robot, robot.neutral(), [0, 0, TURN, 0, 0], 1.0)
     world = standing(PAIR, (0.12, 0, 0.2), place=(0.12, 0, 0.5), gravity=uphill(SLOPE))
     rows = [C.differential_drive(world, *PAIR, RADIUS)]
-    same = kd.wheel_forces(world, turned, np.zeros(5), np.zeros(5), rows, PAIR, casters=CASTER)
+    same = kd.wheel_forces(world, heading, np.zeros(5), np.zeros(5), rows, PAIR, casters=CASTER)
     assert_allclose(same.effort.effort[3:], found.effort.effort[3:], rtol=PRINTED)
     for name, contact in same.contacts.items():
         other = found.contacts[name]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The governor against contact pictures of the same motions, and in runs that would tip over."""
 
+import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -13,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.base_effects import TracedEffects
 from kane_dynamics.analysis.base_motion import DriveResponse, moving
 from kane_dynamics.analysis.contact_builders import base_ground_contacts
-from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.analysis.motion_limits import MotionLimits, SafetyMargins
 from kane_dynamics.analysis.normal_forces import ground_wrench
 from kane_dynamics.analysis.wheel_forces import picture_of
 from kane_dynamics.control.governor import Governor
@@ -131,6 +132,45 @@ def test_headroom_is_that_of_the_contact_picture(rng):
         assert_allclose(headroom(**{name: part}).headroom, 1e-3, atol=gyroscopic)
     close = headroom(edge=picture.margins.margin - 1e-3 * size)
     assert_allclose(close.headroom, 1e-3, atol=gyroscopic)
+
+
+@cache
+def limits_of_motion():
+    """Return the robot, its base, and its limits without a reserve."""
+    robot, base = robot_and_base()
+    contacts = base_ground_contacts(base, friction=0.8)
+    return robot, base, MotionLimits(contacts, WHEELS, (), SafetyMargins(0.0, 1.0, 1.0, 1.0))
+
+
+def test_headrooms_are_the_same_wherever_the_robot_stands(rng):
+    robot, _, limits = limits_of_motion()
+    q, v, a = arm_state(robot, rng)
+    motion = moving(*rng.uniform(-1.0, 1.0, (2, 3)))
+    elsewhere = np.r_[rng.uniform(-2.0, 2.0, 3), q[3:]]
+    found = limits.at(elsewhere, v, a).of(motion)
+    assert_allclose(found, limits.at(q, v, a).of(motion), rtol=0, atol=1e-9)
+
+
+def test_slack_is_what_margins_take_from_headrooms(rng):
+    robot, _, limits = limits_of_motion()
+    state, motion = arm_state(robot, rng), moving(*rng.uniform(-1.0, 1.0, (2, 3)))
+    kept = limits.with_margins(SafetyMargins(0.03, 0.7, 0.6, 0.4)).at(*state)
+    assert_allclose(kept.of(motion) + kept.slack, limits.at(*state).of(motion), atol=1e-12)
+
+
+def test_each_edge_is_the_nearest_of_some_motion(rng):
+    robot, base, limits = limits_of_motion()
+    contacts, state = limits.contacts, arm_state(robot, rng)
+    polygon = contacts.polygon(state[0])
+    size = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1).min()
+    nearest = set()
+    for push, rate in itertools.product((-3.0, 3.0), (-2.5, 2.5)):
+        motion = moving(np.array([1.2, 0.0, rate]), np.array([push, 0.0, 0.0]))
+        margins = contacts.margins(state[0], *whole_motion(robot, base, *state, motion))
+        found = limits.at(*state).of(motion)[0]
+        assert_allclose(found, margins.margin / size, atol=0.02)  # gyroscopic: left out
+        nearest.add(margins.edge)
+    assert nearest == set(polygon.edges)
 
 
 def with_limits(robot, limits, friction):

@@ -174,6 +174,28 @@ def test_wheels_inside_make_no_edges():
     assert np.ptp(polygon.points[:, 2]) < 1e-15
 
 
+@pytest.mark.parametrize('angle', [0.0, 0.3, 1.1])
+def test_points_on_edges_make_none(angle):
+    """Regression: roundoff made corners of those on edges across the x axis of the plane."""
+    square = np.array([*CORNERS.values()])[[0, 1, 3, 2]]
+    shares = np.array([0.1, 0.5, 0.7])[:, None, None]
+    between = ((1.0 - shares) * square + shares * np.roll(square, -1, axis=0)).reshape(-1, 2)
+    points = np.column_stack([np.vstack([square, between]), np.zeros(16)])
+    assert sorted(support_polygon(points @ _about_z(angle).T).corners) == [0, 1, 2, 3]
+
+
+def test_heights_and_widths_are_compared_with_the_length():
+    """A robot 4 m long may stand on points 6 cm high; 1 cm across are a line at 20 km."""
+    points = np.array([(0, 0, 0), (4, 0, 0.06), (4, 0.5, 0), (0, 0.5, 0)])
+    assert len(support_polygon(points).corners) == 4
+    with pytest.raises(InvalidInputError, match=r'heights differ by 0.06 m'):
+        support_polygon(points * (0.25, 1.0, 1.0))
+    thin = np.array([(0, 0, 0), (1, 0, 0), (0.5, 1e-5, 0)])
+    assert len(support_polygon(thin).corners) == 3
+    with pytest.raises(InvalidInputError, match='not on one line'):
+        support_polygon(thin * (1.0, 0.05, 1.0))
+
+
 def test_edges_run_clockwise():
     for seed in range(20):
         polygon, _, _, _ = random_load(np.random.default_rng(seed))

@@ -135,6 +135,13 @@ def test_equal_columns_are_seen_in_a_sum(rng):
     assert base.status == (IN_SUMS, ALONE, IN_SUMS, UNSEEN)
 
 
+def test_equal_factors_of_a_kind_are_in_brackets_long_ones_shortened(rng):
+    factors = np.array([[1.0, 2.0, 2.0, 2.0, 2.0, 0.0], [0.0, 0.5, 0.5, 0.0, 0.0, 1.0]])
+    names = ['mx1', 'm2', 'm3', 'm4', 'm5', 'my1']
+    base = base_parameters(rng.normal(size=(50, 2)) @ factors, names, [0, 1, 1, 1, 1, 0])
+    assert base.sums == ('mx1 + 2 (m2 + ... + m5)', 'my1 + 0.5 (m2 + m3)')
+
+
 def test_no_motion_at_all_is_an_error():
     with pytest.raises(InvalidInputError, match='the motion shows nothing'):
         base_parameters(np.zeros((4, 2)), ['m1', 'm2'], [0, 0])

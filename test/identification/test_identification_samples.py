@@ -32,6 +32,7 @@ def test_a_slow_motion_passes_undelayed():
     assert_allclose(found.tau, 5.0 * found.q, atol=1e-12)
     assert_allclose(found.raw, 5.0 * np.sin(angle), atol=1e-9)
     assert_allclose(found.history[found.index], found.q)
+    assert len(found.history) == len(t)
 
 
 def test_speeds_come_from_positions_where_there_are_none():
@@ -60,6 +61,13 @@ def test_a_gap_cuts_and_a_short_one_does_not():
             assert_allclose(one.q, np.sin(angle), atol=1e-3)
     assert found[0].time[-1] < t[2999] - 0.49
     assert found[1].time[0] > t[3400] + 0.49
+
+
+@pytest.mark.parametrize(('seconds', 'parts'), [(1.05, 1), (1.15, 2)])
+def test_parts_that_are_hardly_longer_than_what_is_left_out_are_left_out(seconds, parts):
+    t, q, v = recording(8.0)
+    kept = np.r_[0:3000, 4000 : 4000 + round(seconds / STEP)]  # twice 0.5 s, and ten samples
+    assert len(prepared_samples(t[kept], q[kept], q[kept], v[kept])) == parts
 
 
 def test_stamps_are_sorted_and_taken_once():

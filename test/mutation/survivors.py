@@ -23,9 +23,18 @@ NAMES = {
     ],
     'EITHER': [
         'algorithms/wrench_law.py wrench_motion: m + p -> m - p',
-        'bases/icr_steering.py _Angles.fitted: -along -> along',
-        'trajectories/limit_rows.py module: -1.0 -> 1.0',  # a direction in which a search begins
+        'trajectories/limit_rows.py module: -1.0 -> 1.0',  # directions in which a search begins
+        'trajectories/limit_rows.py module: -1.0 -> 1.0 (2)',
         'trajectories/limit_rows.py projected: size - len(x) -> size + len(x)',  # rows of zeros
+        "trajectories/path_limits.py PathLimits._assembled: ground + np.einsum('nmk,nk->nm', maps[1], multipliers) -> ground - np.einsum('nmk,nk->nm', maps[1], multipliers)",  # noqa: E501, sides of friction are symmetric
+        'trajectories/speed_profile.py SpeedProfile._cell_times: 1.0 + nodes -> 1.0 - nodes',
+        # singular values instead of normal equations
+        'bases/icr_steering.py _Angles.fitted: cc + c * c -> cc - c * c',
+        'bases/icr_steering.py _Angles.fitted: dd + d * d -> dd - d * d',
+        'bases/icr_steering.py _Angles.fitted: cc + dd -> cc - dd',
+        # of two projections one is enough, but for roundoff: (1 + P) (1 - P) = 1 - P
+        'identification/base_parameters.py _leading: matrix[:, k] - basis @ (basis.T @ matrix[:, k]) -> matrix[:, k] + basis @ (basis.T @ matrix[:, k])',  # noqa: E501
+        'identification/base_parameters.py _leading: across - basis @ (basis.T @ across) -> across + basis @ (basis.T @ across)',  # noqa: E501
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
@@ -48,6 +57,8 @@ NAMES = {
         'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
         'dynamics/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
+        'algorithms/dry_friction.py _nearest_to_law: _EXACT * problem.size + problem.roundoff(best) -> _EXACT * problem.size - problem.roundoff(best)',  # noqa: E501, the search is longer
+        'trajectories/retiming.py _fastest: profile.duration / before.duration - 1.0 -> profile.duration / before.duration + 1.0',  # noqa: E501, the search is longer
         'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
         'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
@@ -60,6 +71,7 @@ NAMES = {
         'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
     ],
     'HEALTH': [
+        'events/transition.py _satisfied: np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity) -> np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) - np.abs(rows.velocity)',  # noqa: E501
         'events/transition.py _satisfied: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
         'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',

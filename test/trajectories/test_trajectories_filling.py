@@ -132,6 +132,13 @@ def test_a_trajectory_of_years_is_refused(error, rate, monkeypatch):
         with_efforts(years, lambda t, q, v, a: np.sin(t + q), error=error, rate=rate)
 
 
+def test_what_begins_late_and_takes_whole_periods_has_one_point_each(monkeypatch):
+    monkeypatch.setattr(effort_points, 'MOST', 1000)
+    late = JointTrajectory(('a',), [100.0, 100.3], [[0.0], [1.0]])
+    found = with_efforts(late, lambda t, q, v, a: q, rate=10.0)
+    assert_allclose(found.times, [100.0, 100.1, 100.2, 100.3], rtol=1e-12)
+
+
 def test_efforts_that_are_no_numbers():
     with pytest.raises(InvalidInputError, match='efforts: need finite numbers'):
         with_efforts(points('cubic'), lambda t, *motion: np.full(2, np.nan))

@@ -11,7 +11,7 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.wheel_forces import picture_of
-from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError
 from kane_dynamics.trajectories.path_limits import PathLimits
 from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import FULL
@@ -137,6 +137,28 @@ def test_places_where_a_joint_with_friction_turns_round_are_found(limits):
     assert_allclose(limits.path.at(found).tangent[:, 5], 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize('turn', [0.01, 0.45, 0.55, 0.99])
+def test_a_turn_is_found_wherever_in_a_cell_it_is(base, turn):
+    s = np.linspace(0.0, 1.0, 4)
+    points = np.zeros((4, 6))
+    points[:, 5] = (s - turn) ** 2
+    path = SplinePath(points, s)
+    several = PathLimits(kd.dynamics(base.robot), path, MOTORS, None, FULL)
+    assert_allclose(several.reversals(np.linspace(0.0, 1.0, 3)), [turn], rtol=0, atol=1e-9)
+
+
+def test_multipliers_that_balance_each_other_are_those_that_no_free_joint_feels():
+    """The first joint is free: where it leaves its row, the second one balances that alone."""
+    robot = kd.serial_chain(2)
+    row = kd.constraints.pfaffian(robot, lambda q, t: [[q[0], 2.0]])
+    path = SplinePath(np.zeros((2, 2)))
+    one = PathLimits(kd.dynamics(robot, [row]), path, robot.velocity_names[1:], None, FULL)
+    multipliers, efforts = one.balancing(np.array([[0.0, 0.3], [0.5, 0.3]]))
+    assert_allclose(np.abs(multipliers), [[[1.0]], [[0.0]]], rtol=0, atol=1e-12)
+    assert_allclose(efforts[0, :, 0] + multipliers[0, 0, 0] * np.array([0.0, 2.0]), 0.0)
+    assert not efforts[1].any()
+
+
 def test_linear_rows_touch_and_are_above_where_it_is_faster(limits):
     rows, x = limits.at(np.array([0.5, 1.5])), np.array([0.2, 0.7])
     u = np.zeros(2)
@@ -147,6 +169,18 @@ def test_linear_rows_touch_and_are_above_where_it_is_faster(limits):
     assert (linear.use(u, 2.0 * x) > rows.use(u, 2.0 * x))[rubs].all()
     loads = rows.d > 0.0
     assert (linear.use(u, 0.5 * x) > rows.use(u, 0.5 * x))[loads].all()
+
+
+@pytest.mark.parametrize('speed', [0.1, 30.0])
+def test_a_path_that_leaves_its_rows_is_refused_however_fast_it_is_passed(base, speed):
+    dynamics, path = kd.dynamics(base.robot, base.constraints), np.zeros((2, 6))
+    path[1, [0, 3, 4]] = 1.0, 1.0 / RADIUS, 1.0 / RADIUS  # straight ahead, wheels turn with it
+    ahead = SplinePath(speed * path)
+    PathLimits(dynamics, ahead, MOTORS, None, FULL).at(np.zeros(1))
+    path[1, 1] = 1e-3  # and a little to the side
+    aside = PathLimits(dynamics, SplinePath(speed * path), MOTORS, None, FULL)
+    with pytest.raises(ConstraintError, match='the path leaves'):
+        aside.at(np.zeros(1))
 
 
 @pytest.mark.parametrize('bound', [-1.0, (1.0, 2.0), (0.0, 0.0), (1.0, 2.0, 3.0)])

@@ -21,6 +21,8 @@ def test_speeds_are_those_of_linear_programs(seed):
     a, b = rng.normal(size=(2, cells, 2 * rows))
     a[:, rows:] = -a[:, :rows]
     b = np.abs(b) * 0.2
+    if seed % 2:  # so much braking that x may fall to less than is left of it
+        a, b = 0.1 * a, b * 10.0 ** rng.uniform(-1.0, 1.0, (cells, 1))
     room = rng.uniform(0.5, 1.0, a.shape)
     found = CellInequalities(h, a, b, room).fastest()
     left = np.append(np.cumsum(h[::-1])[::-1], 0.0)
@@ -46,6 +48,19 @@ def test_speeds_are_those_of_linear_programs(seed):
         assert found.x[k] == pytest.approx(x, abs=1e-9)
         assert found.u[k] == pytest.approx(most, abs=1e-7)
         x += 2.0 * h[k] * most
+
+
+def test_what_must_be_fast_in_one_cell_is_slow_again_behind_it():
+    """Each u is as large as it may be; x >= 1 in the third cell needs all of it before."""
+    most = np.array([0.2625, 0.2625, -0.2, -0.2, 5.0])
+    least = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+    a = np.tile([1.0, -1.0, 0.0, 0.0], (5, 1))
+    b = np.tile([0.0, 0.0, -1.0, 1.0], (5, 1))
+    room = np.column_stack([most, np.full(5, 5.0), -least, np.full(5, 9.0)])
+    found = CellInequalities(np.ones(5), a, b, room).fastest()
+    assert_allclose(found.x, [0.0, 0.525, 1.05, 0.65, 0.25, 0.0], atol=1e-12)
+    room[0, 0] = 0.2
+    assert CellInequalities(np.ones(5), a, b, room).fastest().lost == 0
 
 
 def test_rows_that_contradict_each_other_are_named():

@@ -44,6 +44,12 @@ def test_a_link_with_bounded_torque_takes_the_time_known():
     assert_allclose(np.abs(found.efforts(moments)), MOST, rtol=1e-3)
 
 
+def test_two_cells_are_cut_until_they_are_enough():
+    found = swung(2)
+    assert found.duration == pytest.approx(0.6352402542, rel=2e-3)
+    assert np.abs(found.efforts(np.linspace(0.0, found.duration, 500))).max() <= 1.001 * MOST
+
+
 def test_a_bound_of_speed_makes_it_cruise():
     found = swung(200, velocity_limit=5.0)
     assert found.duration == pytest.approx(0.6589031142, rel=NEAR)
@@ -56,11 +62,12 @@ def test_a_bound_of_speed_makes_it_cruise():
     assert found.uses['speed of hinge'].active == pytest.approx(0.3008, abs=0.02)
 
 
-def test_a_path_that_no_torque_climbs_says_where_and_why():
-    path = SplinePath([[0.0], [TURN]])
-    said = r'effort of hinge \(4 at rest, limit 2\)'
+@pytest.mark.parametrize(('way', 'bounds'), [(1.0, (-3.0, 2.0)), (-1.0, (-2.0, 3.0))])
+def test_a_path_that_no_torque_climbs_says_where_and_why(way, bounds):
+    path = SplinePath([[0.0], [way * TURN]])
+    said = rf'effort of hinge \({4 * way:g} at rest, limit {2 * way:g}\)'
     with pytest.raises(InfeasiblePathError, match=said) as error:
-        retime(kd.compile(link()), path, ['hinge'], efforts={'hinge': 2.0}, cells=100)
+        retime(kd.compile(link()), path, ['hinge'], efforts={'hinge': bounds}, cells=100)
     assert error.value.place * TURN == pytest.approx(np.pi / 2.0, abs=0.05)  # gravity's arm
 
 

@@ -62,6 +62,16 @@ def test_a_change_that_would_turn_the_motion_round_is_less():
     assert np.isfinite(found.duration)
 
 
+def test_slopes_are_those_of_u_between_cells_the_lesser_of_both_sides(rng):
+    grid = np.r_[0.0, np.cumsum(rng.uniform(0.1, 1.0, CELLS))]
+    found = SpeedProfile(grid, grid * (grid[-1] - grid)).slopes  # u falls by one
+    assert_allclose(found, np.r_[0.0, np.full(CELLS - 2, -1.0), 0.0], atol=1e-12)
+    u = np.array([4.0, 1.0, 0.5, 0.0, -2.0, -1.0, -1.5])  # ends: nothing beside them
+    squares = np.r_[0.0, np.cumsum(2.0 * 0.1 * u)]
+    found = SpeedProfile(0.1 * np.arange(8.0), squares).slopes
+    assert_allclose(found, [0.0, -5.0, -5.0, -5.0, 0.0, 0.0, 0.0], atol=1e-12)
+
+
 def test_at_half_the_pace_it_takes_twice_as_long(profile):
     slow = profile.slowed(0.5)
     assert slow.duration == pytest.approx(2.0 * profile.duration, rel=1e-12)
@@ -80,6 +90,9 @@ def test_a_smoothed_profile_moves_as_its_rates_say_from_rest_to_rest(profile, wi
     times = np.linspace(0.0, found.duration, 301)[1:-1]
     before, after = found.at(times - step), found.at(times + step)
     assert_allclose((after[0] - before[0]) / (2 * step), np.sqrt(found.at(times)[2]), atol=0.03)
+    rates = (np.sqrt(after[2]) - np.sqrt(before[2])) / (2 * step)
+    u = found.at(times)[1]  # of speeds over the path, near those over time
+    assert np.abs(rates - u).max() < (0.1 if window > 0.1 else 1.0) * np.abs(u).max()
     half = found.slowed(0.5)
     assert half.duration == pytest.approx(2.0 * found.duration)
     assert_allclose(half.at(2.0 * times)[0], found.at(times)[0], atol=1e-9)
