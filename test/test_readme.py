@@ -25,6 +25,7 @@ PAGES = (
     'simulation.md',
     'events.md',
     'margins.md',
+    'interfaces.md',
     'wheels.md',
     'rollouts.md',
     'mujoco.md',
