@@ -14,5 +14,5 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module('casadi'), name)
     except ImportError as error:
         remedy = "pip install 'kane_dynamics[compile]'"
-        raise MissingPackageError('an expression', 'casadi', remedy) from error
+        raise MissingPackageError('a traced function', 'casadi', remedy) from error
     return globals().setdefault(name, value)

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,11 @@ from kane_dynamics.compiler.llvm.native import processor
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, ON_DEMAND
-from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
+from kane_dynamics.exceptions import (
+    InvalidInputError,
+    MissingPackageError,
+    NotFingerprintableError,
+)
 from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import WORLD, Robot
 
@@ -236,8 +240,7 @@ def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> 
         OBJECT_HEADER,
         tuple.__basicsize__,
         np.__version__,
-        version('casadi'),
-        version('llvmlite'),
+        *map(_version, ('casadi', 'llvmlite')),
         processor(),
     )
     for part in (environment, robot, tuple(constraints), more):
@@ -245,6 +248,14 @@ def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> 
     for path in source_files():
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as error:
+        remedy = "pip install 'kane_dynamics[compile]'"
+        raise MissingPackageError('machine code', package, remedy) from error
 
 
 def source_files() -> list[Path]:
