@@ -387,6 +387,47 @@ print(kd.__file__, share_directory(), robot.nv, sep='|')
     assert nv == '10'
 
 
+def test_the_library_alone_is_the_reference_and_names_extras(installed, tmp_path):
+    """Without what the extras bring: dynamics by numpy; all else says what to install."""
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(['casadi', 'llvmlite', 'matplotlib', 'rich']))
+import numpy as np
+import kane_dynamics as kd
+robot = kd.load_robot('nonholonomic')
+wheels = kd.constraints.differential_drive(robot, 'wheel_left_joint', 'wheel_right_joint')
+q, v = robot.neutral(), np.zeros(robot.nv)
+kd.dynamics(robot, [wheels]).simulate(q, v, 0.01)
+print(kd.forward_dynamics(robot, q, v, v, [wheels]).rank)
+for function in (
+    lambda: kd.compile(robot),
+    lambda: kd.constraints.pfaffian(robot, lambda q, t: [v]),
+    lambda: kd.casadi_function,
+    lambda: __import__('kane_dynamics.view.plots'),
+):
+    try:
+        function()
+    except kd.exceptions.MissingPackageError as error:
+        print(error)
+"""
+    rank, *errors = python(code, tmp_path, PYTHONPATH=installed).splitlines()
+    assert rank == '3'
+    extras = ['compile', 'compile', 'compile', 'pictures']
+    wanted = [f"pip install 'kane_dynamics[{extra}]'" for extra in extras]
+    assert [error.split(': ')[1] for error in errors] == wanted
+    code = (
+        "import sys; sys.modules['rich'] = None; from kane_dynamics.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(installed)},
+    )
+    assert "kane-dynamics needs: pip install 'kane_dynamics[cli]'" in done.stderr
+
+
 def test_missing_share_directory_lists_where_it_looked(installed, tmp_path):
     lost = tmp_path / 'lost'
     shutil.copytree(installed / 'kane_dynamics', lost / 'kane_dynamics')

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.dense_kernels import (

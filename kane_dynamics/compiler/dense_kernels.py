@@ -12,8 +12,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.build import (
     Makers,
     forward_dynamics,

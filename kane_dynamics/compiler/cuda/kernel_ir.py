@@ -14,8 +14,7 @@ state; the caller asks the reference. Outputs must not overlap inputs.
 
 from collections.abc import Iterable
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.limits import (
     LARGEST_INPUT,

@@ -17,9 +17,9 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of

@@ -4,8 +4,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algebra.scalars import is_zero, sqrt
 from kane_dynamics.algebra.traced_scalar import column, symbols

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.traced_scalar import column, symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import (

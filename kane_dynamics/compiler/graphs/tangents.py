@@ -3,8 +3,7 @@
 
 from dataclasses import replace
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.row_elimination import residuals, sparse_rows, transpose_product
 from kane_dynamics.compiler.graphs.bodies import LoopTracer

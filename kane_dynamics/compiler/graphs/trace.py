@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import is_zero, where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.constrained_solve import LockRow, Solved, solve_with_locked_speeds

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.quaternions import vec3, vec4
 from kane_dynamics.algebra.traced_scalar import column, symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved

@@ -17,9 +17,9 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, number
 from kane_dynamics.compiler.llvm.straight_line import Block

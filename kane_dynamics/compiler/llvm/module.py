@@ -19,8 +19,7 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.entry_code import entry_text
 from kane_dynamics.compiler.llvm.kernel_spec import (
     KernelSpec,

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import as_array, where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.compiler.graphs.step_graphs import Call, Loop, Program
