@@ -16,3 +16,7 @@ def __getattr__(name: str) -> Any:
         remedy = "pip install 'kane_dynamics[compile]'"
         raise MissingPackageError('a traced function', 'casadi', remedy) from error
     return globals().setdefault(name, value)
+
+
+def __dir__() -> list[str]:
+    return dir(import_module('casadi'))
