@@ -28,6 +28,11 @@ ROS_WHEELS = (
     'ros-visualization-msgs',
     'xacro',
 )
+# The library alone is the reference engine. What traces and compiles, what draws, what the command
+# needs: 450, 100 and 14 MB.
+COMPILE_WHEELS = ['casadi', 'llvmlite>=0.41']
+PICTURE_WHEELS = ['matplotlib']
+CLI_WHEELS = [*COMPILE_WHEELS, *PICTURE_WHEELS, 'rich']
 # Arrays and launches; what CuPy compiles its own operations with; ptxas and libdevice, for kernels
 # with exp, tan and the like. Linux and Windows on x86_64.
 CUDA_PLATFORM = 'sys_platform != "darwin" and platform_machine in "x86_64 AMD64"'
@@ -116,23 +121,22 @@ setup(
         'numpy-quaternion',
         'defusedxml',
         'PyYAML',
-        'llvmlite>=0.41',
-        'casadi',
-        'rich',
-        'matplotlib',
     ],
     extras_require={
-        'ros': [f'{wheel}; {ROS_PLATFORM}' for wheel in ROS_WHEELS],
+        'compile': COMPILE_WHEELS,
+        'pictures': PICTURE_WHEELS,
+        'cli': CLI_WHEELS,
+        'ros': [*CLI_WHEELS, *(f'{wheel}; {ROS_PLATFORM}' for wheel in ROS_WHEELS)],
         'robots': ['example-robot-data'],
-        'symbolic': ['sympy'],
+        'symbolic': [*COMPILE_WHEELS, 'sympy'],
         'cones': ['clarabel'],
-        'view': ['viser'],
-        'mujoco': ['mujoco'],
-        'cuda': CUDA_WHEELS,
-        'learn': ['gymnasium'],
-        'sweep': ['distributed'],
+        'view': [*PICTURE_WHEELS, 'viser'],
+        'mujoco': [*COMPILE_WHEELS, 'mujoco'],
+        'cuda': [*COMPILE_WHEELS, *CUDA_WHEELS],
+        'learn': [*COMPILE_WHEELS, *PICTURE_WHEELS, 'gymnasium'],
+        'sweep': [*COMPILE_WHEELS, 'distributed', 'rich'],
         'bag': ['rosbags'],
-        'docs': DOCS_WHEELS,
+        'docs': [*CLI_WHEELS, *DOCS_WHEELS],
         'oracle': [
             'pin',
             'mujoco',
@@ -146,6 +150,7 @@ setup(
             f'pybullet; python_version < "3.12" and {ROS_PLATFORM}',
         ],
         'test': [
+            *CLI_WHEELS,
             'codespell',
             'pytest',
             'pytest-xdist',
@@ -169,7 +174,7 @@ setup(
             *(f'{name} = {PACKAGE}.ros.entry:{name.removeprefix("kane_")}' for name in NODES),
             'kane_container = kane_dynamics.ros.entry:container',
             'kane_wait_for_states = kane_dynamics.ros.entry:wait_for_states',
-            'kane-dynamics = kane_dynamics.cli:main',
+            'kane-dynamics = kane_dynamics.__main__:main',
         ],
     },
 )

@@ -10,28 +10,17 @@ functions below. SI units; quaternions are scalar first (w, x, y, z); vectors of
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kane_dynamics import bases, constraints, exceptions, simulation
+from kane_dynamics import constraints, exceptions, simulation
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
-from kane_dynamics.algorithms.frictional_contact import ContactMotion
-from kane_dynamics.algorithms.impact import Impact
 from kane_dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from kane_dynamics.algorithms.limited_inverse import LimitedEffort
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.analysis.contact_builders import base_ground_contacts, ground_contacts
-from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.normal_forces import ground_wrench
-from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.dynamics.contacts import (
-    contact_forward_dynamics,
-    impact,
-    limited_inverse_dynamics,
-)
 from kane_dynamics.dynamics.functions import (
     NAMES,
     bias_force,
@@ -57,7 +46,6 @@ from kane_dynamics.dynamics.functions import (
     potential_energy,
 )
 from kane_dynamics.dynamics.rows import independent_rows
-from kane_dynamics.events import Event, EventSimulation
 from kane_dynamics.formulations.generalized_speeds import (
     GeneralizedSpeeds,
     generalized_speeds,
@@ -76,16 +64,29 @@ from kane_dynamics.robot.joint_kinds import (
     Spherical,
 )
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.robot.sample_robots import serial_chain
 from kane_dynamics.robot.urdf import load_urdf
 from kane_dynamics.simulation import Simulation, simulate
 
 if TYPE_CHECKING:
+    from kane_dynamics import bases
+    from kane_dynamics.algorithms.frictional_contact import ContactMotion
+    from kane_dynamics.algorithms.impact import Impact
+    from kane_dynamics.analysis.contact_builders import base_ground_contacts, ground_contacts
+    from kane_dynamics.analysis.ground_contacts import GroundContacts
+    from kane_dynamics.analysis.normal_forces import ground_wrench
+    from kane_dynamics.analysis.wheel_forces import WheelForces, wheel_forces
     from kane_dynamics.compiler.compile_robot import compile_robot as compile
     from kane_dynamics.compiler.compiled import CompiledDynamics
     from kane_dynamics.compiler.export import casadi_function, export_c
+    from kane_dynamics.dynamics.contacts import (
+        contact_forward_dynamics,
+        impact,
+        limited_inverse_dynamics,
+    )
     from kane_dynamics.dynamics.interface import dynamics  # the module, which can be called
+    from kane_dynamics.events import Event, EventSimulation
     from kane_dynamics.robot.mjcf import load_mjcf
+    from kane_dynamics.robot.sample_robots import serial_chain
     from kane_dynamics.robot.text import load_robot
     from kane_dynamics.rollouts.rollout import rollout
     from kane_dynamics.rollouts.steps import Rollouts
@@ -93,19 +94,33 @@ if TYPE_CHECKING:
 
 __version__ = '0.2.0'
 
-# Imported when first used: CasADi and LLVM take as long as all the rest.
+# Imported when first used: what code from the cache does without takes longer than that.
 _LAZY = {
     'CompiledDynamics': ('compiler.compiled', 'CompiledDynamics'),
-    'Rollouts': ('rollouts.steps', 'Rollouts'),
+    'ContactMotion': ('algorithms.frictional_contact', 'ContactMotion'),
     'EquationsOfMotion': ('symbolic.equations', 'EquationsOfMotion'),
+    'Event': ('events', 'Event'),
+    'EventSimulation': ('events', 'EventSimulation'),
+    'GroundContacts': ('analysis.ground_contacts', 'GroundContacts'),
+    'Impact': ('algorithms.impact', 'Impact'),
+    'Rollouts': ('rollouts.steps', 'Rollouts'),
+    'WheelForces': ('analysis.wheel_forces', 'WheelForces'),
+    'base_ground_contacts': ('analysis.contact_builders', 'base_ground_contacts'),
+    'bases': ('bases', ''),
     'casadi_function': ('compiler.export', 'casadi_function'),
     'compile': ('compiler.compile_robot', 'compile_robot'),
+    'contact_forward_dynamics': ('dynamics.contacts', 'contact_forward_dynamics'),
     'equations_of_motion': ('symbolic.equations', 'equations_of_motion'),
     'export_c': ('compiler.export', 'export_c'),
-    'load_mjcf': ('robot.mjcf', 'load_mjcf'),
+    'ground_contacts': ('analysis.contact_builders', 'ground_contacts'),
+    'ground_wrench': ('analysis.normal_forces', 'ground_wrench'),
+    'impact': ('dynamics.contacts', 'impact'),
+    'limited_inverse_dynamics': ('dynamics.contacts', 'limited_inverse_dynamics'),
     'load_robot': ('robot.text', 'load_robot'),
     'mujoco': ('mujoco', ''),
     'rollout': ('rollouts.rollout', 'rollout'),
+    'serial_chain': ('robot.sample_robots', 'serial_chain'),
+    'wheel_forces': ('analysis.wheel_forces', 'wheel_forces'),
 }
 
 __all__ = [

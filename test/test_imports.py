@@ -29,6 +29,8 @@ HEAVY = (
     'sympy',
     'yaml',
 )
+# What traces and compiles.
+COMPILERS = ('casadi', 'kane_dynamics.compiler.build')
 
 
 def fresh(code):
@@ -50,12 +52,25 @@ def test_import_loads_nothing_heavy():
     assert fresh(code) == []
 
 
-@pytest.mark.parametrize(
-    'name', ['compile', 'CompiledDynamics', 'export_c', 'equations_of_motion']
-)
+@pytest.mark.parametrize('name', ['casadi_function', 'export_c', 'equations_of_motion'])
 def test_heavy_parts_come_with_their_first_use(name):
     code = f'import kane_dynamics as kd, sys; kd.{name}; print("casadi" in sys.modules)'
     assert fresh(code) == ['True']
+
+
+def test_code_from_the_cache_needs_no_compiler(tmp_path, monkeypatch):
+    """Traced and compiled in one process; the next one takes the code without CasADi and LLVM."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    code = f"""
+import numpy as np, sys, kane_dynamics as kd
+robot = kd.serial_chain(2)
+fast, q = kd.compile(robot), np.zeros((8, 2))
+efforts = fast.inverse_dynamics(q[0], q[0], q[0]), fast.inverse_dynamics(q, q, q)
+fast.center_of_mass(q[0]), fast.simulate(q[0], q[0], 0.01), kd.rollout(fast, q, q, 0.01)
+print(fast.source, *[m for m in {COMPILERS} if m in sys.modules])
+"""
+    assert fresh(code)[0] == 'compiled'
+    assert fresh(code) == ['cache']
 
 
 def test_rollouts_of_the_reference_need_no_compiler():

@@ -174,7 +174,8 @@ def test_manifest_is_ament_python(manifest):
 
 def test_every_requirement_has_a_rosdep_key(manifest, setup_arguments):
     keys = {dependency.name for dependency in manifest.exec_depends}
-    names = {re.split('[<>=!~]', wanted)[0] for wanted in setup_arguments['install_requires']}
+    asked = setup_arguments['install_requires'] + setup_arguments['extras_require']['cli']
+    names = {re.split('[<>=!~]', wanted)[0] for wanted in asked}
     assert names == set(ROSDEP_KEYS)
     assert set(ROSDEP_KEYS.values()) <= keys
 
@@ -191,7 +192,8 @@ def test_keys_that_rosdep_gives_to_pip_are_told(manifest):
 
 
 def test_the_least_llvmlite_is_the_one_that_is_told_and_tested(setup_arguments):
-    (wanted,) = [x for x in setup_arguments['install_requires'] if x.startswith('llvmlite')]
+    extra = setup_arguments['extras_require']['compile']
+    (wanted,) = [x for x in extra if x.startswith('llvmlite')]
     least = wanted.partition('>=')[2]
     assert f'llvmlite >= {least}' in (ROOT / 'doc' / 'installation.md').read_text()
     assert f"'llvmlite >= {least}'" in (ROOT / 'kane_dynamics/compiler/llvm/native.py').read_text()
@@ -383,6 +385,47 @@ print(kd.__file__, share_directory(), robot.nv, sep='|')
     assert Path(module).is_relative_to(installed)
     assert Path(share) == installed / 'share' / 'kane_dynamics'
     assert nv == '10'
+
+
+def test_the_library_alone_is_the_reference_and_names_extras(installed, tmp_path):
+    """Without what the extras bring: dynamics by numpy; all else says what to install."""
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(['casadi', 'llvmlite', 'matplotlib', 'rich']))
+import numpy as np
+import kane_dynamics as kd
+robot = kd.load_robot('nonholonomic')
+wheels = kd.constraints.differential_drive(robot, 'wheel_left_joint', 'wheel_right_joint')
+q, v = robot.neutral(), np.zeros(robot.nv)
+kd.dynamics(robot, [wheels]).simulate(q, v, 0.01)
+print(kd.forward_dynamics(robot, q, v, v, [wheels]).rank)
+for function in (
+    lambda: kd.compile(robot),
+    lambda: kd.constraints.pfaffian(robot, lambda q, t: [v]),
+    lambda: kd.casadi_function,
+    lambda: __import__('kane_dynamics.view.plots'),
+):
+    try:
+        function()
+    except kd.exceptions.MissingPackageError as error:
+        print(error)
+"""
+    rank, *errors = python(code, tmp_path, PYTHONPATH=installed).splitlines()
+    assert rank == '3'
+    extras = ['compile', 'compile', 'compile', 'pictures']
+    wanted = [f"pip install 'kane_dynamics[{extra}]'" for extra in extras]
+    assert [error.split(': ')[1] for error in errors] == wanted
+    code = (
+        "import sys; sys.modules['rich'] = None; from kane_dynamics.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, 'PYTHONPATH': str(installed)},
+    )
+    assert "kane-dynamics needs: pip install 'kane_dynamics[cli]'" in done.stderr
 
 
 def test_missing_share_directory_lists_where_it_looked(installed, tmp_path):

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.exceptions import InvalidInputError, shorten
 from kane_dynamics.typing import Floats, NDArray
 
@@ -48,9 +49,7 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
     """Return the angle of the point (x, y) [rad]."""
     if is_number(y) and is_number(x):
         return np.arctan2(y, x)
-    import casadi
-
-    return casadi.atan2(y, x)
+    return ca.atan2(y, x)
 
 
 def sqrt(x: Scalar) -> Scalar:
@@ -73,9 +72,7 @@ def where(condition: Any, if_true: Scalar, if_false: Scalar) -> Scalar:
     if isinstance(condition, (bool, np.bool_)):
         return if_true if condition else if_false
     if is_traced(condition):
-        import casadi
-
-        return casadi.if_else(condition, if_true, if_false)
+        return ca.if_else(condition, if_true, if_false)
     return np.where(condition, if_true, if_false)
 
 
@@ -288,8 +285,6 @@ def traced_values(
 
 def expression_matrix(values: NDArray[np.object_]) -> Any:
     """Return an array of numbers and expressions, shape (k, n), with its zeros structural."""
-    import casadi as ca
-
     rows = [ca.horzcat(*[ca.SX(value) for value in row]) for row in values]
     return ca.sparsify(ca.vertcat(*rows)) if rows else ca.SX(*values.shape)
 

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.analysis.ground_contacts import GroundContacts

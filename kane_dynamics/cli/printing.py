@@ -25,8 +25,8 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.build import Progress
 from kane_dynamics.compiler.compiled import CompiledDynamics
+from kane_dynamics.compiler.recipe import Progress
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
 from kane_dynamics.robot.robot import Robot

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a robot to machine code: trace, compile on all cores, keep on disk."""
+"""From a robot to machine code: trace, compile on all cores."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.dense_kernels import (
-    OUTSIDE,
     STEPS_BY_DENSE_ROWS,
     DenseKernels,
     LoopRecorder,
     loop_callees,
     own_mass,
 )
-from kane_dynamics.compiler.derivatives import effort_tangent, row_tangent
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS, Program
+from kane_dynamics.compiler.graphs.tangents import effort_tangent, row_tangent
 from kane_dynamics.compiler.graphs.trace import (
     DERIVATIVE_GRAPHS,
     GRAPHS,
@@ -28,63 +27,44 @@ from kane_dynamics.compiler.graphs.trace import (
     SwitchedTracer,
     Tracer,
 )
+from kane_dynamics.compiler.law import Law
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec, straight_part
 from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.llvm.native import LlvmCall, Processor, start_compiling, vector_lanes
 from kane_dynamics.compiler.recipe import (
+    FORWARD,
+    IN_SINGLE,
+    INPUTS,
+    SOLVES_ROWS,
+    START,
+    STEPS,
     Kernels,
+    Progress,
     Recipe,
     coriolis_too_large,
+    silent,
     solved_by_loops,
+    step_name,
 )
-from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
-from kane_dynamics.compiler.steps.time_loops import stepping_text
+from kane_dynamics.compiler.steps.step_program import Recorder, record_start, record_step
+from kane_dynamics.compiler.steps.time_loops import rollout_text, stepping_text
 from kane_dynamics.robot.state import is_unit
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
-Progress = Callable[[str, int, int], None]
-STEPS = 'steps'  # the module of an integrator
-FORWARD = Tracer.forward_dynamics.__name__
-START = 'start'  # of a rollout: onto the constraints
 _Made = TypeVar('_Made')
 Makers = dict[str, Callable[[], Spec]]
 """What traces kernels, by name."""
-Trace = Callable[[bool], Spec]
-"""What traces a kernel, for single precision or for double."""
 
 
-@dataclass(frozen=True)
-class Build:
-    """Machine code of a robot's kernels and where it came from."""
-
-    kernels: Kernels  # By name
-    source: str  # 'cache' or 'compiled'
-    note: str  # What the cache said
-    recipe: Recipe  # What more of it can be made of
-
-    def linked(self, name: str, code: bytes) -> list[bytes]:
-        """Return code of a kernel, or of steps, with that of the kernels which it may call."""
-        others = [x for x in OUTSIDE if x in self.kernels and name in (STEPS, FORWARD)]
-        return [code, *(self.kernels[x].code for x in others)]
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody about progress."""
-
-
-def build_kernels(recipe: Recipe, progress: Progress = silent) -> Build:
-    """Return the kernels of a robot, from the cache where they are there and sound."""
-    choices = recipe.derivatives, recipe.methods
-
-    def make() -> Kernels:
-        return _compile_all(makers(recipe), progress)
-
-    return Build(*recipe.cached(choices, make), recipe)
+def tracer_of(recipe: Recipe, in_single: bool = False) -> Tracer:
+    """Return the graphs of a robot."""
+    parts = recipe.robot, recipe.constraints, recipe.frames, recipe.plan
+    return Tracer(*parts, payloads=recipe.payloads, in_single=in_single)
 
 
 def makers(recipe: Recipe, in_single: bool = False) -> Makers:
     """Return what traces the kernels that are compiled with a robot."""
-    robot, tracer = recipe.robot, recipe.tracer(in_single)
+    robot, tracer = recipe.robot, tracer_of(recipe, in_single)
     if recipe.by_loops:
         return loop_makers(recipe, tracer, loops_of(recipe))
     graphs = [*GRAPHS, *DERIVATIVE_GRAPHS * recipe.derivatives, *METHOD_GRAPHS * recipe.methods]
@@ -120,58 +100,71 @@ def loops_of(recipe: Recipe) -> LoopTracer:
     return LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
 
 
-def build_switched(recipe: Recipe) -> Kernels:
-    """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
-
-    def make() -> Kernels:
-        tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
-        look = partial(straight_line, SwitchedTracer.look, tracer)
-        return {**_compile_all({'look': look}), STEPS: _steps(tracer, None, ('rk4', True))}
-
-    return recipe.cached(('switched',), make)[0]
+def compile_kernels(recipe: Recipe, progress: Progress) -> Kernels:
+    """Return the kernels that are compiled with a robot."""
+    return _compile_all(makers(recipe), progress)
 
 
-def build_steps(recipe: Recipe, integrator: str, projection: bool) -> CachedKernel:
-    """Return the module of an integrator, from the cache where it is there and sound."""
-
-    def make() -> CachedKernel:
-        loops = loops_of(recipe) if recipe.by_loops else None
-        return _steps(recipe.tracer(), recipe.law, (integrator, projection), loops)
-
-    return recipe.cached_kernel(STEPS, make, integrator, projection, recipe.law_content)
-
-
-def traced(recipe: Recipe, name: str, in_single: bool) -> Spec:
-    """Return a kernel that is compiled with the robot."""
-    return makers(recipe, in_single)[name]()
-
-
-def traced_by_graph(
-    recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any, in_single: bool
-) -> KernelSpec:
+def compile_kernel(recipe: Recipe, name: str, choices: Sequence[Any]) -> CachedKernel:
     """Return a kernel that is compiled on demand."""
-    return straight_line(graph, recipe.tracer(in_single), *choices)
+    return _compile_all({name: partial(_traced, recipe, name, choices)})[name]
 
 
-def build_one(recipe: Recipe, name: str, trace: Trace, choices: Any = ()) -> CachedKernel:
-    """Return one kernel, from the cache where it is there and sound."""
+def compile_batches(recipe: Recipe, name: str, choices: Sequence[Any]) -> CachedKernel:
+    """Return the batches of a kernel."""
+    spec = _traced(recipe, name, choices)
+    by_float = _in_single(recipe, spec)
+    single = straight_part(_traced(recipe, name, choices, in_single=True)) if by_float else None
+    code = start_compiling(batch_ir(spec, single)).result()
+    return replace(shape_of(spec), code=code, single=single is not None)
 
-    def make() -> CachedKernel:
-        return _compile_all({name: partial(trace, False)})[name]
 
-    return recipe.cached_kernel(name, make, choices)
+def _traced(recipe: Recipe, name: str, choices: Sequence[Any], in_single: bool = False) -> Spec:
+    """Return a kernel that is compiled with the robot, or on demand."""
+    at_start = makers(recipe, in_single)
+    if name in at_start:
+        return at_start[name]()
+    return straight_line(graph_of(name), tracer_of(recipe, in_single), *choices)
 
 
-def build_batches(recipe: Recipe, name: str, trace: Trace, choices: Any = ()) -> CachedKernel:
-    """Return the batches of a kernel, from the cache where they are there and sound."""
+def _in_single(recipe: Recipe, spec: Spec) -> bool:
+    """Return whether a kernel has code in single precision."""
+    if recipe.precision != 'float32' or spec.name not in IN_SINGLE:
+        return False
+    if spec.name in SOLVES_ROWS and not recipe.rows_are_certain:
+        return False
+    clock = len(spec.input_sizes) - 1
+    quick, timeless = straight_part(spec), INPUTS[spec.name][clock] != 'time'
+    return quick is not None and (timeless or not quick.depends_on(clock))
 
-    def make() -> CachedKernel:
-        spec = trace(False)
-        single = straight_part(trace(True)) if recipe.in_single(spec) else None
-        code = start_compiling(batch_ir(spec, single)).result()
-        return replace(shape_of(spec), code=code, single=single is not None)
 
-    return recipe.cached_kernel(f'{name}_batch', make, choices)
+def compile_switched(recipe: Recipe) -> Kernels:
+    """Return steps of rk4 and `SwitchedTracer.look` under any set of the constraints."""
+    tracer = SwitchedTracer(recipe.robot, recipe.constraints, recipe.payloads)
+    look = partial(straight_line, SwitchedTracer.look, tracer)
+    return {**_compile_all({'look': look}), STEPS: _steps(tracer, None, ('rk4', True))}
+
+
+def compile_steps(recipe: Recipe, integrator: str, projection: bool) -> CachedKernel:
+    """Return the module of an integrator."""
+    loops = loops_of(recipe) if recipe.by_loops else None
+    return _steps(tracer_of(recipe), recipe.law, (integrator, projection), loops)
+
+
+def compile_rollouts(
+    recipe: Recipe, integrator: str, projection: bool, precision: str, lanes: int
+) -> CachedKernel:
+    """Return the module of motions in vector lanes by one integrator."""
+    tracer, law = tracer_of(recipe), recipe.law
+    programs = step_programs(tracer, law, integrator, projection)
+    if projection:
+        programs[START] = record_start(Recorder(tracer.robot, bool(tracer.holonomic)))
+    called = callees(tracer, programs)
+    parameters = len(tracer.parameters) + (0 if law is None else len(law.gains))
+    in_single = ('acceleration',) if precision == 'float32' else ()
+    text = rollout_text(programs, called, lanes, parameters, in_single)
+    code = start_compiling(text).result()
+    return CachedKernel(code, (), (), sum(spec.operations for spec in called.values()))
 
 
 def _compile_all(made: Makers, progress: Progress = silent) -> Kernels:
@@ -279,11 +272,6 @@ def forward_dynamics(
     if not tracer.constraints:
         return quick
     return DenseKernels(tracer, known or {}).forward_dynamics().after(quick)
-
-
-def step_name(integrator: str, projection: bool) -> str:
-    """Return the name of a step's kernel."""
-    return f'step_{integrator}_projected' if projection else f'step_{integrator}'
 
 
 def shape_of(spec: Spec) -> CachedKernel:

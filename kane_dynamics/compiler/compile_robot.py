@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a robot to its compiled dynamics (``kd.compile``)."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from kane_dynamics.compiler.build import Progress, build_kernels, silent
 from kane_dynamics.compiler.compiled import CompiledDynamics
-from kane_dynamics.compiler.cuda.device import CudaDevice
-from kane_dynamics.compiler.cuda.robot import CudaDynamics
 from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.kernel_loader import load_kernels
+from kane_dynamics.compiler.law import EffortLaw, Law
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe, too_large
-from kane_dynamics.compiler.steps.step_program import EffortLaw, Law
+from kane_dynamics.compiler.recipe import Progress, Recipe, silent, too_large
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import PRECISIONS
@@ -24,6 +24,9 @@ from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 from kane_dynamics.simulation.reference import PassiveForce
 from kane_dynamics.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from kane_dynamics.compiler.cuda.robot import CudaDynamics
 
 DEVICES = ('cpu', 'cuda')
 
@@ -161,9 +164,13 @@ def compile_robot(
     if device == 'cuda':
         if methods:
             raise InvalidInputError("methods: on a card there is 'gauss' alone")
+        # with all that traces, which code from the cache does without
+        from kane_dynamics.compiler.cuda.device import CudaDevice
+        from kane_dynamics.compiler.cuda.robot import CudaDynamics
+
         return CudaDynamics(Recipe(*what, precision, law=law), CudaDevice(), progress)
     recipe = Recipe(*what, precision, derivatives, methods, law)
-    compiled = CompiledDynamics(Parameters(robot, loaded), build_kernels(recipe, progress))
+    compiled = CompiledDynamics(Parameters(robot, loaded), load_kernels(recipe, progress))
     if compiled.not_compiled:
         warnings.warn(
             f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "

@@ -14,11 +14,11 @@ from kane_dynamics.algorithms.udwadia_kalaba import (
     solve_motion,
 )
 from kane_dynamics.compiler import derivatives
-from kane_dynamics.compiler.build import FORWARD, Build, build_kernels
 from kane_dynamics.compiler.engine import CompiledEngine, switched_code
+from kane_dynamics.compiler.kernel_loader import Build, load_kernels
 from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, KernelSet, TaskLaw
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import DIRECT, Recipe, not_compiled, too_large
+from kane_dynamics.compiler.recipe import DIRECT, FORWARD, Recipe, not_compiled, too_large
 from kane_dynamics.compiler.rollout_steps import CompiledMotions
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
@@ -295,4 +295,4 @@ class CompiledDynamics(Dynamics):
 
 def _recompiled(recipe: Recipe, load: Parameters) -> CompiledDynamics:
     """Return dynamics by what they are made of; machine code comes from the cache."""
-    return CompiledDynamics(load, build_kernels(recipe))
+    return CompiledDynamics(load, load_kernels(recipe))

@@ -12,21 +12,21 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.graphs.traced_state import column, spec
+from kane_dynamics.compiler.graphs.traced_state import spec
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, RoutineSpec, Spec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.routine import Constants
-from kane_dynamics.compiler.recipe import solved_by_loops
+from kane_dynamics.compiler.recipe import OUTSIDE, solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
@@ -34,9 +34,6 @@ from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
 from kane_dynamics.typing import NDArray
-
-OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
-"""Kernels that these call and do not hold."""
 
 
 def own_mass(tracer: LoopTracer) -> RoutineSpec:

@@ -12,15 +12,13 @@ import numpy as np
 
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion
-from kane_dynamics.compiler.build import STEPS, build_steps, build_switched, step_name
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.kernel_loader import load_steps, load_switched
 from kane_dynamics.compiler.kernel_set import CompiledRows, KernelSet
 from kane_dynamics.compiler.llvm.entry import make_entry
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Kernels
-from kane_dynamics.compiler.steps.time_loops import one_step
+from kane_dynamics.compiler.recipe import STEPS, Kernels, one_step, step_name
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import CompiledSubset, ConstraintSubsetDynamics, Dynamics, RowsFunction
 from kane_dynamics.robot.checks import as_nonnegative, as_positive, as_vector
@@ -49,7 +47,7 @@ class CompiledEngine:
         self._compiled, self._law, load = compiled, kernels.build.recipe.law, kernels.load
         name, law = step_name(integrator, projection), self._law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
-        steps = build_steps(kernels.build.recipe, integrator, projection)
+        steps = load_steps(kernels.build.recipe, integrator, projection)
         code = kernels.build.linked(STEPS, steps.code)
         module = NativeModule(code, [name, f'{one}_entry'], kernels.linker)
         self._run = module.function(
@@ -230,11 +228,11 @@ def _tables(q: Floats, v: Floats, n: int) -> _Tables:
 def switched_code(kernels: KernelSet, constraints: ConstraintSet) -> SwitchedCode:
     """Return machine code under any set of other constraints."""
     recipe = replace(kernels.build.recipe, constraints=constraints, plan=RowPlan())
-    table = kernels.made(Tracer.row_table, recipe).call
+    table = kernels.made(recipe, 'row_table').call
 
     def numbers(q: ArrayLike, v: ArrayLike, t: Floats) -> Sequence[Floats]:
         results = table(q, v, t)
         return results[:, :-3], *results[:, -3:].T
 
     rows = CompiledRows(numbers, constraints)
-    return SwitchedCode(kernels.load, constraints, rows, build_switched(recipe))
+    return SwitchedCode(kernels.load, constraints, rows, load_switched(recipe))

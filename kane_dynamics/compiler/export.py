@@ -4,8 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.graphs.trace import GRAPHS, Tracer
 from kane_dynamics.compiler.recipe import INPUTS
 from kane_dynamics.constraints.base import Constraint

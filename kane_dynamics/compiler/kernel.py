@@ -13,7 +13,7 @@ import numpy as np
 from kane_dynamics.compiler.batches import run_batch
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.llvm.entry import make_entry
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, SINGLE_HEALTH_LIMIT
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT, SINGLE_HEALTH_LIMIT
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import Arguments, as_output, fill_rows

@@ -10,12 +10,10 @@ import numpy as np
 from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw, checked_law
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
 from kane_dynamics.algorithms.wrench_law import WrenchLaw
-from kane_dynamics.compiler.build import Build, build_batches, build_one, traced, traced_by_graph
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
-from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.compiler.kernel_loader import Build, load_batches, load_kernel
+from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.native import Linker
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import DIRECT, IN_SINGLE, INPUTS, Recipe, too_large
@@ -32,25 +30,10 @@ from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vecto
 from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
 
-_SOLVES: dict[str, Callable[..., KernelSpec]] = {
-    'forward_dynamics': Tracer.forward_dynamics,
-    'multipliers': Tracer.multipliers,
-    'consistent_velocity': balance_graphs.consistent_velocity,
-    'consistent_acceleration': balance_graphs.consistent_acceleration,
-    'constrained_effort': balance_graphs.constrained_effort,
-    'reference_effort': balance_graphs.reference_effort,
-    'frame_effort': balance_graphs.frame_effort,
-    'wrench_effort': balance_graphs.wrench_effort,
-}
 TaskLaw = TaskSpaceLaw | WrenchLaw
 _LAWS: dict[str, Callable[..., Any]] = {'frame_effort': TaskSpaceLaw, 'wrench_effort': WrenchLaw}
 Method = Callable[..., Floats]
 Key = tuple[str, tuple[Any, ...]]
-
-
-def graph_of(name: str) -> Callable[..., KernelSpec]:
-    """Return what traces a function of the table, with its choices."""
-    return _SOLVES[name] if name in _SOLVES else function_graph(name)
 
 
 def checked_choices(name: str, choices: tuple[Any, ...], engine: Any) -> tuple[Any, ...]:
@@ -111,8 +94,7 @@ class KernelSet:
         self.calls: dict[Key, tuple[Method | None, int | None]] = {}
         for name in INPUTS:
             if name in build.kernels:
-                trace = partial(traced, build.recipe, name)
-                batches = partial(build_batches, build.recipe, name, trace)
+                batches = partial(load_batches, build.recipe, name)
                 self._kernels[name, ()] = self._loaded(name, build.kernels[name], batches)
         if 'motion' not in build.kernels:
             calls = {name: self[name].call for name in ('mass_matrix', 'bias_force')}
@@ -157,7 +139,7 @@ class KernelSet:
         key = row.kernel, checked_choices(name, choices, self.reference) if choices else ()
         makes = row.compiled == ON_DEMAND and not too_large(self.reference.robot)
         if key not in self._kernels and makes:
-            self._kernels[key] = self.made(graph_of(name), self.build.recipe, key[1])
+            self._kernels[key] = self.made(self.build.recipe, *key)
         return self._kernels.get(key)
 
     def prepare(self, law: TaskLaw) -> None:
@@ -169,7 +151,7 @@ class KernelSet:
         if too_large(self.reference.robot):
             return None
         if 'external_force' not in self:
-            made = self.made(balance_graphs.external_force, self.build.recipe)
+            made = self.made(self.build.recipe, 'external_force')
             self._kernels['external_force', ()] = made
         frames = self.reference.frames
         wrenches = np.zeros((len(frames), 6))
@@ -178,14 +160,10 @@ class KernelSet:
             wrenches[k] += as_vector(f"wrench on '{link}' [N m, N]", wrench, 6)
         return self['external_force'].checked(q, wrenches.ravel())
 
-    def made(
-        self, graph: Callable[..., KernelSpec], recipe: Recipe, choices: tuple[Any, ...] = ()
-    ) -> Kernel:
-        """Return the kernel of a graph, by the robot's recipe or another one."""
-        what = recipe, graph.__name__, partial(traced_by_graph, recipe, graph, choices), choices
-        return self._loaded(
-            graph.__name__, build_one(*what), partial(build_batches, *what), choices
-        )
+    def made(self, recipe: Recipe, name: str, choices: tuple[Any, ...] = ()) -> Kernel:
+        """Return a kernel by the robot's recipe or another one."""
+        what = recipe, name, choices
+        return self._loaded(name, load_kernel(*what), partial(load_batches, *what), choices)
 
     def balance_derivatives(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: Floats, t: Floats

@@ -14,13 +14,12 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.inertia import UPPER, Inertia
 from kane_dynamics.algebra.scalars import as_array, where
 from kane_dynamics.algebra.traced_scalar import symbols
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.canonical_frames import FrameInBody, body_frames, inertia_in
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import (
@@ -80,8 +79,8 @@ def inertia_numbers(inertias: Sequence[Inertia], canonical: Sequence[FrameInBody
     return values
 
 
-def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
-    """Trace the parameters of gravity and payloads."""
+def load_function(robot: Robot, payloads: Sequence[str]) -> ca.Function:
+    """Trace the parameters of gravity and payloads, and whether no mass is negative."""
     gravity = symbols('gravity', GRAVITY)
     numbers = symbols('payload', INERTIA * len(payloads))
     starts = range(0, len(numbers), INERTIA)
@@ -96,8 +95,7 @@ def load_graph(robot: Robot, payloads: Sequence[str]) -> KernelSpec:
     for k in starts:
         rcond = where(numbers[k] >= 0.0, rcond, 0.0)
     inputs = [ca.vertcat(*gravity), ca.vertcat(*numbers)]
-    function = ca.Function('load', inputs, [ca.densify(values), rcond])
-    return KernelSpec('load', (GRAVITY, len(numbers)), ((values.numel(),),), function)
+    return ca.Function('load', inputs, [ca.densify(values), rcond])
 
 
 class Parameters(GravityAndPayloads):
@@ -144,12 +142,12 @@ class Parameters(GravityAndPayloads):
                 at[:, 0], at[:, 1:4] = payload.mass, payload.com
                 at[:, 4:] = payload.tensor[UPPER]
         gravity = np.repeat(self.values[:GRAVITY, None], count, axis=1)
-        values, _ = self._graph(gravity, numbers.reshape(count, -1).T)
+        values, _ = self._function(gravity, numbers.reshape(count, -1).T)
         return np.ascontiguousarray(np.array(values).T)
 
     @cached_property
-    def _graph(self) -> ca.Function:
-        return load_graph(self.bare, self._links).function
+    def _function(self) -> ca.Function:
+        return load_function(self.bare, self._links)
 
     def with_more(self, more: Floats) -> Floats:
         """Return a vector of the parameters and more; it follows what is set later."""

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,17 @@ from kane_dynamics.compiler.cache import (
     store_kernels,
 )
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
-from kane_dynamics.compiler.graphs.trace import Tracer
+from kane_dynamics.compiler.law import Law
 from kane_dynamics.compiler.llvm.entry import OBJECT_HEADER
-from kane_dynamics.compiler.llvm.kernel_spec import Spec, straight_part
 from kane_dynamics.compiler.llvm.native import processor
-from kane_dynamics.compiler.steps.step_program import Law
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, ON_DEMAND
-from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
+from kane_dynamics.exceptions import (
+    InvalidInputError,
+    MissingPackageError,
+    NotFingerprintableError,
+)
 from kane_dynamics.robot.body import add_content
 from kane_dynamics.robot.robot import WORLD, Robot
 
@@ -47,6 +49,11 @@ INPUTS = {row.kernel: row.inputs for row in FUNCTIONS.values()} | {
     'lagrange_terms': ('q', 'v'),
 }
 """Names of the inputs, by kernel."""
+FORWARD = 'forward_dynamics'
+OUTSIDE = ('mass_matrix', 'bias_force', 'constraint_rows')
+"""Kernels that solves by dense rows call and do not hold."""
+STEPS = 'steps'  # the module of an integrator
+START = 'start'  # of a rollout: onto the constraints
 # Functions whose machine code is made with the robot's, by kernel: calls on plain arrays of one
 # state go straight to it.
 DIRECT = {row.kernel: row.name for row in FUNCTIONS.values() if row.compiled == AT_START}
@@ -70,6 +77,7 @@ _SOURCES = (
     'simulation',
 )
 Kernels = Mapping[str, CachedKernel]
+Progress = Callable[[str, int, int], None]
 # Bounds on a graph of about 25,000 operations; see doc/kernels.md. Forward dynamics of a chain has
 # some 80 for each coupled pair of speeds (nonzeros in half of M; a chain of 24 has 300), C of (47)
 # up to 25 for each squared number of speeds that move a body.
@@ -77,6 +85,10 @@ MOST_COUPLED_PAIRS = 300
 # Loops solve free trees as fast from about 14 joints on, and are compiled in a second.
 MOST_FREE_PAIRS = 100
 MOST_SQUARED_DEPTHS = 1000
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Tell nobody about progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +105,6 @@ class Recipe:
     derivatives: bool = False
     methods: bool = False  # Whether there are terms of all methods of forward dynamics
     law: Law | None = None  # Of the time steps
-
-    def tracer(self, in_single: bool = False) -> Tracer:
-        """Return the graphs of the robot."""
-        parts = self.robot, self.constraints, self.frames, self.plan
-        return Tracer(*parts, payloads=self.payloads, in_single=in_single)
 
     @cached_property
     def by_loops(self) -> bool:
@@ -148,7 +155,7 @@ class Recipe:
         """Return whether no row repeats others, at any state."""
         return self.plan.certain and not self.plan.repeated
 
-    def check_steps_in_single(self, integrator: str) -> None:
+    def check_steps_in_single(self, integrator: str, timed: bool) -> None:
         """Check that accelerations of steps may be in single precision."""
         if self.precision != 'float32':
             raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
@@ -157,22 +164,21 @@ class Recipe:
                 f"precision='float32' needs integrator 'rk4', whose speeds stay in double, got "
                 f'{integrator!r}'
             )
-        timed = len(self.tracer().inputs_of_forward_dynamics()) > 3
         if timed or not self.rows_are_certain:
             raise InvalidInputError(
                 "precision='float32' is not for constraint rows that repeat others, may drop or "
                 'depend on the time: they stay in double'
             )
 
-    def in_single(self, spec: Spec) -> bool:
-        """Return whether a kernel has code in single precision."""
-        if self.precision != 'float32' or spec.name not in IN_SINGLE:
-            return False
-        if spec.name in SOLVES_ROWS and not self.rows_are_certain:
-            return False
-        clock = len(spec.input_sizes) - 1
-        quick, timeless = straight_part(spec), INPUTS[spec.name][clock] != 'time'
-        return quick is not None and (timeless or not quick.depends_on(clock))
+
+def step_name(integrator: str, projection: bool) -> str:
+    """Return the name of a step's kernel."""
+    return f'step_{integrator}_projected' if projection else f'step_{integrator}'
+
+
+def one_step(name: str) -> str:
+    """Return the name of the function of one step."""
+    return f'{name}_one'
 
 
 def too_large(robot: Robot) -> bool:
@@ -234,8 +240,7 @@ def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> 
         OBJECT_HEADER,
         tuple.__basicsize__,
         np.__version__,
-        version('casadi'),
-        version('llvmlite'),
+        *map(_version, ('casadi', 'llvmlite')),
         processor(),
     )
     for part in (environment, robot, tuple(constraints), more):
@@ -243,6 +248,14 @@ def fingerprint(robot: Robot, constraints: Sequence[Constraint], *more: Any) -> 
     for path in source_files():
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as error:
+        remedy = "pip install 'kane_dynamics[compile]'"
+        raise MissingPackageError('machine code', package, remedy) from error
 
 
 def source_files() -> list[Path]:

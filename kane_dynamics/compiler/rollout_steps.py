@@ -3,24 +3,20 @@
 
 import ctypes
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 
 from kane_dynamics.compiler.batches import run_parts
-from kane_dynamics.compiler.build import START, callees, step_name, step_programs
-from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.kernel_loader import load_rollouts
 from kane_dynamics.compiler.kernel_set import KernelSet
-from kane_dynamics.compiler.llvm.native import NativeModule, start_compiling, vector_lanes
-from kane_dynamics.compiler.recipe import Recipe
-from kane_dynamics.compiler.steps.step_program import Recorder, record_start
-from kane_dynamics.compiler.steps.time_loops import TABLES, rollout_text
+from kane_dynamics.compiler.llvm.native import NativeModule, vector_lanes
+from kane_dynamics.compiler.recipe import FORWARD, START, step_name
 from kane_dynamics.simulation.motions import Counts, Motions, PayloadRows
 from kane_dynamics.typing import Bools, Floats
 
 _STEPS_AT_ONCE = 2048  # of a group of lanes: some ten milliseconds, for which Ctrl-C waits
 _NEVER = 2**62
-_ROLLOUTS = 'rollouts'
+_ARRAYS = 12  # of `steps.time_loops.motions`
 
 
 class CompiledMotions:
@@ -35,14 +31,13 @@ class CompiledMotions:
     ) -> None:
         recipe = kernels.build.recipe
         if precision == 'float32':
-            recipe.check_steps_in_single(integrator)
+            recipe.check_steps_in_single(integrator, kernels[FORWARD].timed)
         self._lanes = vector_lanes() * (2 if precision == 'float32' else 1)
         how = integrator, projection, precision
-        make = partial(_rollouts, recipe, self._lanes, *how)
-        code = recipe.cached_kernel(_ROLLOUTS, make, *how, recipe.law_content).code
+        code = load_rollouts(recipe, self._lanes, *how).code
         names = [f'{step_name(integrator, projection)}_lanes', *[f'{START}_lanes'] * projection]
         module = NativeModule(code, names, kernels.linker)
-        pointers = [ctypes.c_void_p] * TABLES
+        pointers = [ctypes.c_void_p] * _ARRAYS
         functions = [
             module.function(each, None, *pointers, ctypes.c_int64, ctypes.c_int64)
             for each in names
@@ -122,19 +117,3 @@ def _groups(rows: Counts, done: Counts, lanes: int) -> tuple[Counts, Counts]:
     if not groups:
         return np.zeros((0, lanes), dtype=np.int64), np.zeros(0, dtype=np.int64)
     return np.ascontiguousarray(np.concatenate(groups)), np.concatenate(first)
-
-
-def _rollouts(
-    recipe: Recipe, lanes: int, integrator: str, projection: bool, precision: str
-) -> CachedKernel:
-    """Return the module of motions in vector lanes by one integrator."""
-    tracer, law = recipe.tracer(), recipe.law
-    programs = step_programs(tracer, law, integrator, projection)
-    if projection:
-        programs[START] = record_start(Recorder(tracer.robot, bool(tracer.holonomic)))
-    called = callees(tracer, programs)
-    parameters = len(tracer.parameters) + (0 if law is None else len(law.gains))
-    in_single = ('acceleration',) if precision == 'float32' else ()
-    text = rollout_text(programs, called, lanes, parameters, in_single)
-    code = start_compiling(text).result()
-    return CachedKernel(code, (), (), sum(spec.operations for spec in called.values()))

@@ -22,7 +22,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-import casadi as ca
+from kane_dynamics.algebra import casadi as ca
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
 from kane_dynamics.constraints.base import RobotRows, Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
@@ -196,8 +197,6 @@ def holonomic(robot: Robot, phi: Callable[[NDArray, Any], Any], label: str = '')
     0.1
 
     """
-    import casadi as ca
-
     as_function('phi', phi, 'q', 't')
     name, state = as_text('label', label) or 'holonomic', state_symbols(robot)
     column = traced_column(name, phi, (state.coordinates, state.t))

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
 from kane_dynamics.constraints.base import ConstraintRows, RobotRows, Row, unique_labels
 from kane_dynamics.exceptions import ConstraintError
@@ -41,22 +42,16 @@ class State(NamedTuple):
     @property
     def coordinates(self) -> list[Any]:
         """Return the entries of q."""
-        import casadi as ca
-
         return list(ca.vertsplit(self.q))
 
     @property
     def speeds(self) -> list[Any]:
         """Return the entries of v."""
-        import casadi as ca
-
         return list(ca.vertsplit(self.v))
 
 
 def state_symbols(robot: Robot) -> State:
     """Return symbols for the state of a robot."""
-    import casadi as ca
-
     return State(ca.SX.sym('q', checked_robot(robot).nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t'))
 
 
@@ -73,8 +68,6 @@ class TracedRows(RobotRows):
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the rows at a state."""
-        import casadi as ca
-
         if any(is_traced(x) for x in [*q, *v, t]):
             values = self.function(ca.vertcat(*q), ca.vertcat(*v), t)
         else:
@@ -118,8 +111,6 @@ def traced_rows(
 
     Where rows are `bound`, each of them has a speed in it.
     """
-    import casadi as ca
-
     labels = unique_labels([name] * A.shape[0])
     columns: list[list[int]] = [[] for _ in labels]
     for i, k in zip(*A.sparsity().get_triplet(), strict=True):
@@ -160,8 +151,6 @@ def check_shapes(robot: Robot, name: str, k: int, A: NDArray, b: NDArray) -> Non
 
 def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows]) -> Any:
     r"""Return the function (q, v, x, t) -> :math:`\dot A(q, v, t) x`, a casadi.Function."""
-    import casadi as ca
-
     state, x = state_symbols(robot), ca.SX.sym('x', robot.nv)
     rows = rows_at(state.coordinates, state.speeds, state.t)
     for label, integrated in zip(rows.labels, rows.integrated, strict=True):
@@ -210,8 +199,6 @@ def nonlinear(robot: Robot, phi: StateFunction, label: str = '') -> TracedRows:
     True
 
     """
-    import casadi as ca
-
     name = as_text('label', label) or 'nonlinear'
     as_function('phi', phi, 'q', 'v', 't')
     state = state_symbols(robot)

@@ -15,14 +15,21 @@ from typing import Any
 
 import kane_dynamics as kd
 from kane_dynamics.algorithms.row_elimination import sparse_rows
-from kane_dynamics.compiler.build import FORWARD, Progress, compile_modules, silent
-from kane_dynamics.compiler.dense_kernels import OUTSIDE
+from kane_dynamics.compiler.build import compile_modules, tracer_of
 from kane_dynamics.compiler.graphs.row_plan import row_plan
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, Spec
+from kane_dynamics.compiler.llvm.kernel_spec import Spec
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.module import core_text
 from kane_dynamics.compiler.llvm.native import vector_lanes
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import Recipe, solved_by_loops
+from kane_dynamics.compiler.recipe import (
+    FORWARD,
+    OUTSIDE,
+    Progress,
+    Recipe,
+    silent,
+    solved_by_loops,
+)
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import known_speeds
 from kane_dynamics.deployment.code_generation import (
@@ -90,7 +97,7 @@ class Plan:
         """
         if not self.constraints:
             return False
-        tracer, names = self.recipe().tracer(), self.robot.velocity_names
+        tracer, names = tracer_of(self.recipe()), self.robot.velocity_names
         motors = [names.index(name) for name in self.motors]
         unknown = [k for k, name in enumerate(names) if name not in self.references]
         bound = any(k in row for row in sparse_rows(tracer.state_rows.matrix) for k in motors)

@@ -5,23 +5,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.build import (
-    FORWARD,
     Makers,
     forward_dynamics,
     loop_makers,
     straight_line,
+    tracer_of,
 )
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
-from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
-from kane_dynamics.compiler.parameters import load_graph
-from kane_dynamics.compiler.recipe import Recipe, as_loops, too_large
+from kane_dynamics.compiler.parameters import load_function
+from kane_dynamics.compiler.recipe import FORWARD, Recipe, as_loops, too_large
 from kane_dynamics.dynamics.table import FUNCTIONS as TABLE
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 
@@ -105,6 +105,13 @@ def motor_efforts(
     return KernelSpec('motor_efforts', sizes, shapes, function, whole.parameters)
 
 
+def load_spec(recipe: Recipe) -> KernelSpec:
+    """Trace the parameters of gravity and payloads."""
+    function = load_function(recipe.robot, recipe.payloads)
+    sizes, shape = (function.numel_in(0), function.numel_in(1)), (function.numel_out(0),)
+    return KernelSpec('load', sizes, (shape,), function)
+
+
 def makers(
     recipe: Recipe,
     actuated: tuple[str, ...],
@@ -113,13 +120,13 @@ def makers(
 ) -> Makers:
     """Return what makes the kernel of each function that a robot has, by name."""
     made: Makers = {}
-    tracer = recipe.tracer()
+    tracer = tracer_of(recipe)
     if not too_large(recipe.robot):
         for name, graph in _graphs(recipe, actuated, known).items():
             made[name] = partial(straight_line, graph, tracer)
         made[FORWARD] = partial(forward_dynamics, tracer, symbols)
     if recipe.payloads:
-        made['load'] = partial(load_graph, recipe.robot, recipe.payloads)
+        made['load'] = partial(load_spec, recipe)
     if as_loops(recipe.robot, recipe.constraints, whole_graphs=False):
         loops = LoopTracer(recipe.robot, recipe.frames, recipe.payloads)
         of_loops = loop_makers(recipe, tracer, loops, symbols)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import (
@@ -251,8 +252,6 @@ def _traced_speeds(
     names: Sequence[str],
     inverse: bool,
 ) -> GeneralizedSpeeds:
-    import casadi as ca
-
     nv, letters = checked_robot(robot).nv, 'YZ' if inverse else 'WX'
     q, v, t = ca.SX.sym('q', robot.nq), ca.SX.sym('v', nv), ca.SX.sym('t')
     arguments = matrix, np.zeros(nv) if offset is None else offset

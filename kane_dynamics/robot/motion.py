@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, rotate, vec3
@@ -218,16 +219,12 @@ def coordinate_rates(robot: Robot, q: Any, v: Any) -> NDArray:
 
 def rate_along_motion(robot: Robot, values: Any, q: Any, v: Any, t: Any) -> Any:
     """Return d/dt of expressions in q and t along a motion with constant v, of their shape."""
-    import casadi as ca
-
     direction = ca.vertcat(*coordinate_rates(robot, ca.vertsplit(q), ca.vertsplit(v)), 1.0)
     return ca.reshape(ca.jtimes(ca.vec(values), ca.vertcat(q, t), direction), values.shape)
 
 
 def at_unit_quaternions(robot: Robot, expressions: list[Any], q: Any) -> list[Any]:
     """Return expressions in symbols q (casadi.SX) with every quaternion among q made unit."""
-    import casadi as ca
-
     coordinates = ca.vertsplit(q)
     unit = integrate_coordinates(robot, coordinates, [0.0] * robot.nv, 0.0)
     return list(ca.substitute(expressions, [q], [ca.vertcat(*unit)]))

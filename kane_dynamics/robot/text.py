@@ -13,12 +13,14 @@ from kane_dynamics.robot.urdf import STANDARD_GRAVITY, load_urdf
 from kane_dynamics.robot.urdf.joints import LockedJoints
 from kane_dynamics.safe_parsing import yaml_value
 
+_OF_ROBOTS = {'urdf_file', 'urdf_source_description'}
+"""Parameters of which files that describe a robot have one."""
+
 
 def robot_files() -> tuple[str, ...]:
     """Return the names of the shipped parameter files that describe a robot."""
     names = _shipped()
-    keys = {'urdf_file', 'urdf_source_description'}
-    return tuple(name for name in sorted(names) if keys & {*file_parameters(names[name])})
+    return tuple(name for name in sorted(names) if _OF_ROBOTS & {*file_parameters(names[name])})
 
 
 def parameter_file(path: str | Path) -> Path:
@@ -120,11 +122,11 @@ def load_robot(
     ('base_x', 'base_y', 'base_yaw', 'wheel_left_joint', 'wheel_right_joint')
 
     """
-    known = robot_files()
     file = as_path('name', name)
-    if not Path(file).suffix and file not in known:
-        raise NameNotFoundError('shipped robot', file, known)
-    values = file_parameters(parameter_file(file))
+    is_known = bool(Path(file).suffix) or file in _shipped()
+    values = file_parameters(parameter_file(file)) if is_known else {}
+    if not Path(file).suffix and not _OF_ROBOTS & {*values}:
+        raise NameNotFoundError('shipped robot', file, robot_files())
     address = urdf or values.get('urdf_file')
     if not address:
         raise InvalidInputError(

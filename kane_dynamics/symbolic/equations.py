@@ -16,12 +16,13 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Annotated, Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
+from kane_dynamics.algebra.traced_scalar import column
 from kane_dynamics.algorithms.newton_euler import joint_friction, newton_euler
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
-from kane_dynamics.compiler.graphs.traced_state import column, matrix
+from kane_dynamics.compiler.graphs.traced_state import matrix
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, NameNotFoundError

@@ -13,9 +13,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import casadi as ca
 import sympy
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.exceptions import InvalidInputError
 
 

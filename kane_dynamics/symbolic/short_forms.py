@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-import casadi as ca
 import sympy
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.symbolic.graph import PlainAlgebra, check_size, operation_name, sympy_operation
 from kane_dynamics.symbolic.laurent import CANCELLED, TOO_LARGE, Laurent, Sum, largest

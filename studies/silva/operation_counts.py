@@ -19,14 +19,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.mass_matrix import (
     gauss_coriolis_matrix,
     gauss_gravity_force,
     gauss_mass_matrix,
 )
 from kane_dynamics.algorithms.newton_euler import newton_euler
-from kane_dynamics.compiler.graphs.traced_state import column, matrix
+from kane_dynamics.compiler.graphs.traced_state import matrix
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.robot import Robot
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import kane_dynamics as kd
 from kane_dynamics.compiler.cache import CachedKernel
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm.module import kernel_ir
 from kane_dynamics.compiler.llvm.native import Linker, compile_object
 

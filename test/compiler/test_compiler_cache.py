@@ -21,7 +21,7 @@ from support.machines import inertia, prismatic, revolute, sled_with_arm
 import kane_dynamics as kd
 from kane_dynamics.compiler import cache, recipe
 from kane_dynamics.compiler.cache import CachedKernel, load_kernels, store_kernels
-from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.law import Law
 
 POSIX = pytest.mark.skipif(not hasattr(os, 'getuid'), reason='file modes of POSIX')
 KERNELS = {
@@ -240,7 +240,7 @@ class Pull:
 
 
 def key(robot, constraints=(), frames=('tip',), derivatives=False):
-    """Return the fingerprint as `build_kernels` asks for it."""
+    """Return the fingerprint as `load_kernels` asks for it."""
     return recipe.fingerprint(robot, constraints, frames, derivatives)
 
 

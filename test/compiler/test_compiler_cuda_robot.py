@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from support import cuda
 
 import kane_dynamics as kd
-from kane_dynamics.compiler import compile_robot
+from kane_dynamics.compiler.cuda import device as device_module
 from kane_dynamics.compiler.cuda.device import CudaDevice
 from kane_dynamics.exceptions import DeviceError, InvalidInputError, UnreachableAccelerationError
 
@@ -364,7 +364,7 @@ def test_the_example_of_the_page_runs(root, monkeypatch, capsys):
     code, _ = re.findall(r'```python\n(.*?)```', page, flags=re.DOTALL)
     code = code.replace('import cupy', 'import numpy as cupy').replace('1_000_000', '300')
     monkeypatch.chdir(root)
-    monkeypatch.setattr(compile_robot, 'CudaDevice', lambda: device)
+    monkeypatch.setattr(device_module, 'CudaDevice', lambda: device)
     exec(compile(code, 'gpu.md', 'exec'), {})
     assert capsys.readouterr().out == '(300, 10) 0\n'
 

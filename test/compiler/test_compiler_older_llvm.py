@@ -13,9 +13,9 @@ from support.compiling import compiled_kernel
 from support.machines import differential_drive, planar_2r
 
 import kane_dynamics as kd
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
-from kane_dynamics.compiler.graphs.traced_state import column, spec
+from kane_dynamics.compiler.graphs.traced_state import spec
 from kane_dynamics.compiler.llvm import module, native
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 

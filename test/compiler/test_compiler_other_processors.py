@@ -7,8 +7,8 @@ import llvmlite.binding as llvm
 import pytest
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel_set import graph_of
 from kane_dynamics.compiler.llvm import native
 from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.llvm.native import in_llvm

@@ -14,7 +14,8 @@ from support.wheeled_robots import load
 import kane_dynamics as kd
 from kane_dynamics.compiler import batches
 from kane_dynamics.compiler.llvm import native
-from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_SINGLE_INPUT, KernelSpec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.limits import LARGEST_SINGLE_INPUT
 from kane_dynamics.exceptions import InvalidInputError
 
 # A hundred roundings of 6e-8 in a row, where nothing cancels; norm-wise for each state. Solves

@@ -13,11 +13,11 @@ from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import sign, where
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.step_graphs import STEP_GRAPHS
 from kane_dynamics.compiler.graphs.trace import DERIVATIVE_GRAPHS, GRAPHS, Tracer, function_graph
-from kane_dynamics.compiler.graphs.traced_state import column, matrix, spec
-from kane_dynamics.compiler.kernel_set import graph_of
+from kane_dynamics.compiler.graphs.traced_state import matrix, spec
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.steps.step_program import Recorder, record_step

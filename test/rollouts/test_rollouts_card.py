@@ -8,7 +8,7 @@ from support import cuda
 from support.machines import planar_2r, sled_with_arm
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.steps.step_program import Law
+from kane_dynamics.compiler.law import Law
 from kane_dynamics.exceptions import InvalidInputError
 
 COUNT, STEP = 12, 0.01

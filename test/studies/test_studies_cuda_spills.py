@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from support import cuda
 
 import kane_dynamics as kd
+from kane_dynamics.compiler.build import tracer_of
 from kane_dynamics.compiler.cuda.device import PtxCompiler
 from kane_dynamics.compiler.cuda.kernel_ir import kernel_ir
 from kane_dynamics.compiler.graphs.trace import Tracer
@@ -98,7 +99,7 @@ def test_a_preset_that_takes_its_urdf_from_the_robot_says_so():
 def test_a_graph_that_is_split_has_the_numbers_of_the_reference(rng):
     case = kernels.ROBOTS['swerve']()
     made_of = kernels.recipe_of(case)
-    ir = kernel_ir(Tracer.forward_dynamics(made_of.tracer()), 'double')
+    ir = kernel_ir(Tracer.forward_dynamics(tracer_of(made_of)), 'double')
     assert '%kept = alloca [' in ir
     gpu = cuda.robot(case.robot, case.constraints)
     q, v, a = (np.repeat(x[None], 5, axis=0) for x in (case.q, case.v, case.a))

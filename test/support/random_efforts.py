@@ -4,7 +4,7 @@
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.compiler.build import straight_line
+from kane_dynamics.compiler.build import straight_line, tracer_of
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.recipe import INPUTS, Recipe
@@ -43,7 +43,7 @@ def difference_of_engines(seed):
     recipe = Recipe(robot, reference.constraints, row_plan(reference.constraints), (), (), False)
     worst, asked, weights = 0.0, 0, np.linspace(1.0, 2.0, robot.nv)
     for actuated in (robot.velocity_names[2:], robot.velocity_names):
-        spec = straight_line(constrained_effort, recipe.tracer(), actuated, None)
+        spec = straight_line(constrained_effort, tracer_of(recipe), actuated, None)
         names = INPUTS['constrained_effort']
         gravity = np.array(robot.gravity)
         kernel = compiled_kernel(spec, names, refuse, parameters=gravity)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.build import shape_of, straight_line
+from kane_dynamics.compiler.build import shape_of, straight_line, tracer_of
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler
 from kane_dynamics.compiler.cuda.kernel_ir import ELEMENTS, HEALTH_LIMITS, kernel_ir
@@ -32,7 +32,7 @@ def kernel_code(
     """Return the code of a graph, from the cache where it is there and sound."""
 
     def make() -> CachedKernel:
-        spec = straight_line(graph, recipe.tracer(in_single=precision == 'float32'), *choices)
+        spec = straight_line(graph, tracer_of(recipe, in_single=precision == 'float32'), *choices)
         code = compiler.compile(kernel_ir(spec, ELEMENTS[precision]))
         return replace(shape_of(spec), code=code)
 

@@ -14,14 +14,13 @@ state; the caller asks the reference. Outputs must not overlap inputs.
 
 from collections.abc import Iterable
 
-import casadi as ca
-
-from kane_dynamics.compiler.llvm.kernel_spec import (
+from kane_dynamics.algebra import casadi as ca
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.limits import (
     LARGEST_INPUT,
     LARGEST_SINGLE_INPUT,
     RCOND_LIMIT,
     SINGLE_HEALTH_LIMIT,
-    KernelSpec,
 )
 from kane_dynamics.compiler.llvm.module import FunctionText, row_major_positions
 from kane_dynamics.compiler.llvm.sines import sincos_definition

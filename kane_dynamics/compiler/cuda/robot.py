@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from kane_dynamics.algorithms.traced_inverse_solve import REACHED_IN_SINGLE
-from kane_dynamics.compiler.build import Build, Progress, build_kernels, silent, step_name
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.compiler.cuda.device import Array, CudaDevice, Usage
 from kane_dynamics.compiler.cuda.kernel import CudaKernel, kernel_code
@@ -22,10 +21,12 @@ from kane_dynamics.compiler.derivatives import (
     of_forward_dynamics,
     of_inverse_dynamics,
 )
+from kane_dynamics.compiler.graphs.by_name import graph_of
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.kernel_set import checked_choices, graph_of
+from kane_dynamics.compiler.kernel_loader import Build, load_kernels
+from kane_dynamics.compiler.kernel_set import checked_choices
 from kane_dynamics.compiler.parameters import Parameters
-from kane_dynamics.compiler.recipe import INPUTS, Recipe, too_large
+from kane_dynamics.compiler.recipe import INPUTS, Progress, Recipe, silent, step_name, too_large
 from kane_dynamics.dynamics.base import Arrays, Choices
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.interface import Dynamics
@@ -65,7 +66,7 @@ class CudaDynamics(Dynamics):
 
         @cache
         def build() -> Build:
-            return build_kernels(in_double, progress)
+            return load_kernels(in_double, progress)
 
         self._cpu = cache(lambda load: CompiledDynamics(load, build()))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.compiler.build import callees, step_name, step_programs
+from kane_dynamics.compiler.build import callees, step_programs, tracer_of
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.cuda.device import Array, CudaDevice, PtxCompiler
 from kane_dynamics.compiler.cuda.kernel import View
@@ -28,7 +28,7 @@ from kane_dynamics.compiler.cuda.kernel_ir import (
 from kane_dynamics.compiler.graphs.step_graphs import Program
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.straight_line import Block
-from kane_dynamics.compiler.recipe import Recipe
+from kane_dynamics.compiler.recipe import Recipe, step_name
 from kane_dynamics.compiler.steps.step_code import step_text
 from kane_dynamics.exceptions import InvalidInputError
 
@@ -123,7 +123,7 @@ def steps_code(
     recipe: Recipe, integrator: str, projection: bool, compiler: PtxCompiler, precision: str
 ) -> CachedKernel:
     """Return the code of the rollouts of one integrator."""
-    tracer = recipe.tracer(in_single=precision == 'float32')
+    tracer = tracer_of(recipe, in_single=precision == 'float32')
     holonomic = projection and bool(tracer.holonomic)
     if precision == 'float32' and (integrator == 'midpoint' or holonomic):
         what = "the integrator 'midpoint'" if not holonomic else 'projection onto positions'

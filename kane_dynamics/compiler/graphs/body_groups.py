@@ -17,16 +17,16 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_from_vector, vec6
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
     bias_step,
@@ -35,7 +35,6 @@ from kane_dynamics.algorithms.articulated_body import (
     outward_step,
 )
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
-from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, Places, TreePass
 from kane_dynamics.compiler.parameters import GRAVITY, INERTIA
 from kane_dynamics.robot.joint_tables import JointIndex

@@ -4,11 +4,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion, wrench_from_vector
 from kane_dynamics.algebra.scalars import is_zero, sqrt
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
 from kane_dynamics.algorithms.newton_euler import TERMS, newton_euler
 from kane_dynamics.algorithms.newton_euler import reference_effort as effort_of_reference
@@ -19,7 +18,6 @@ from kane_dynamics.algorithms.traced_inverse_solve import TracedInverseSolve
 from kane_dynamics.algorithms.wrench_law import TASK, TASK_GAINS, WrenchLaw, wrench_motion
 from kane_dynamics.compiler.graphs.step_graphs import nearest_speeds
 from kane_dynamics.compiler.graphs.trace import Tracer
-from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.robot.robot import WORLD
 

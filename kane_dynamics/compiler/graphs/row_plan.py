@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate
@@ -230,8 +231,6 @@ def _weakest(plan: RowPlan, rows: ConstraintRows, mass: Floats) -> float:
 
 def _without_time_and_switches(constraints: ConstraintSet) -> Bools:
     """Return which rows hold neither time nor a switch: what they are at a sample, they stay."""
-    import casadi as ca
-
     robot = constraints.robot
     state = ca.SX.sym('q', robot.nq), ca.SX.sym('v', robot.nv), ca.SX.sym('t')
     q, v, t = state

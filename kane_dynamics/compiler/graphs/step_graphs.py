@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
-from kane_dynamics.algebra.traced_scalar import symbol, symbols
+from kane_dynamics.algebra.traced_scalar import column, symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import (
     ConstrainedSystem,
     Solved,
@@ -24,7 +23,7 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.algorithms.row_elimination import residuals
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
 from kane_dynamics.compiler.graphs.trace import Graph, Tracer
-from kane_dynamics.compiler.graphs.traced_state import WELL_CONDITIONED, column
+from kane_dynamics.compiler.graphs.traced_state import WELL_CONDITIONED
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.motion import integrate_coordinates

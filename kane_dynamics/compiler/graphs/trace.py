@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import is_zero, where
-from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.constrained_solve import LockRow, Solved, solve_with_locked_speeds
 from kane_dynamics.algorithms.row_elimination import (
     SparseRows,
@@ -26,7 +26,7 @@ from kane_dynamics.algorithms.row_elimination import (
 )
 from kane_dynamics.algorithms.sparse_ldl import inertia_bounds, loses_precision
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
-from kane_dynamics.compiler.graphs.traced_state import Symbols, TracedState, column, matrix
+from kane_dynamics.compiler.graphs.traced_state import Symbols, TracedState, matrix
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.dynamics.table import AT_START, FUNCTIONS, Function

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.quaternions import vec3, vec4
-from kane_dynamics.algebra.traced_scalar import symbol, symbols
+from kane_dynamics.algebra.traced_scalar import column, symbol, symbols
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem, Solved
 from kane_dynamics.algorithms.kinematics import (
     body_poses,
@@ -44,13 +44,6 @@ from kane_dynamics.typing import NDArray
 
 WELL_CONDITIONED = ca.SX(1.0)
 Symbols = list[ca.SX]
-
-
-def column(values: Sequence[Any] | NDArray) -> ca.SX:
-    """Return scalars, numbers or traced, as a dense column."""
-    return (
-        ca.densify(ca.vertcat(*[ca.SX(value) for value in values])) if len(values) else ca.SX(0, 1)
-    )
 
 
 def matrix(values: Any, width: int) -> ca.SX:

@@ -9,7 +9,7 @@ The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmid
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
-from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT
+from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, factorize, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
 from kane_dynamics.constraints.row_selection import (

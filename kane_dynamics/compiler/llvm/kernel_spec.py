@@ -17,21 +17,14 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, number
 from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.value_graph import Value, graph_of
 from kane_dynamics.typing import Floats, NDArray
-
-RCOND_LIMIT = 1e-6  # relative pivots below this go to the reference solve
-# Larger states go to the reference: sines of the kernels keep all digits to ten times this.
-LARGEST_INPUT = 1e13
-# The same in single precision, whose ill and large states go to the double kernel first. Sines
-# keep all digits to ten times this, too.
-SINGLE_HEALTH_LIMIT = 1e-3
-LARGEST_SINGLE_INPUT = 1e4
 
 # Kernels whose methods take more than the inputs and `out`, which then comes by keyword alone.
 TAKE_MORE = ('forward_dynamics', 'inverse_dynamics')

@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, Places
 from kane_dynamics.compiler.llvm.straight_line import Block, append_operation
 

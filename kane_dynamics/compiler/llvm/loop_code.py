@@ -14,12 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kane_dynamics.compiler.llvm.kernel_spec import (
-    LARGEST_INPUT,
-    RCOND_LIMIT,
-    LoopSpec,
-    table_text,
-)
+from kane_dynamics.compiler.llvm.kernel_spec import LoopSpec, table_text
+from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT, RCOND_LIMIT
 from kane_dynamics.compiler.llvm.loop_bodies import Bodies, Layout, neighbours
 from kane_dynamics.compiler.llvm.native import bodies_at_once
 from kane_dynamics.compiler.llvm.routine import Routine

@@ -19,19 +19,16 @@ Exported functions, with a pointer for each input, one for the parameters, one f
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-import casadi as ca
-
-from kane_dynamics.compiler.llvm.entry import entry_text
+from kane_dynamics.algebra import casadi as ca
+from kane_dynamics.compiler.llvm.entry_code import entry_text
 from kane_dynamics.compiler.llvm.kernel_spec import (
-    LARGEST_INPUT,
-    LARGEST_SINGLE_INPUT,
-    RCOND_LIMIT,
     KernelSpec,
     LoopSpec,
     RoutineSpec,
     Spec,
     straight_part,
 )
+from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT, LARGEST_SINGLE_INPUT, RCOND_LIMIT
 from kane_dynamics.compiler.llvm.loop_code import loop_text
 from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector

@@ -24,12 +24,15 @@ from itertools import count
 from queue import SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import llvmlite
-import llvmlite.binding as llvm
-
 from kane_dynamics.compiler.llvm.older_llvm import for_older_llvm
 from kane_dynamics.exceptions import MissingPackageError
 
+try:
+    import llvmlite
+    import llvmlite.binding as llvm
+except ImportError as error:
+    remedy = "pip install 'kane_dynamics[compile]'"
+    raise MissingPackageError('machine code', 'llvmlite', remedy) from error
 if not hasattr(llvm, 'create_lljit_compiler'):
     raise MissingPackageError(
         'machine code',

@@ -14,9 +14,9 @@ import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import casadi as ca
 import numpy as np
 
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.value_graph import Graph, graph_of
 from kane_dynamics.exceptions import UnsupportedOperationError
 

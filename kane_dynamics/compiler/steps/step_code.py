@@ -11,7 +11,8 @@ a loop goes on until each lane is done, and those that were done before keep wha
 from collections.abc import Mapping, Sequence
 
 from kane_dynamics.compiler.graphs.step_graphs import Call, Loop, Program
-from kane_dynamics.compiler.llvm.kernel_spec import SINGLE_HEALTH_LIMIT, KernelSpec, Spec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, Spec
+from kane_dynamics.compiler.llvm.limits import SINGLE_HEALTH_LIMIT
 from kane_dynamics.compiler.llvm.module import values_of
 from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
 from kane_dynamics.simulation.integrators import ENOUGH, SOLVED

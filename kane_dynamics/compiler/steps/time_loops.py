@@ -10,12 +10,14 @@ function where the step is not sound or ends beyond all bounds. ``NAME_lanes`` i
 from collections.abc import Collection, Mapping
 
 from kane_dynamics.compiler.graphs.step_graphs import Program
-from kane_dynamics.compiler.llvm.entry import entry_text
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, Signature
+from kane_dynamics.compiler.llvm.entry_code import entry_text
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, Signature
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.module import joined, single_parts
 from kane_dynamics.compiler.llvm.native import bodies_at_once
 from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
 from kane_dynamics.compiler.llvm.sines import sincos_definition
+from kane_dynamics.compiler.recipe import one_step
 from kane_dynamics.compiler.steps.step_code import Callees, side_by_side_text, step_text
 from kane_dynamics.simulation.step_checks import LARGEST
 
@@ -175,9 +177,6 @@ def motions(
         mark(moves, done, rows, max(first[g], until[g]))
 
 
-TABLES = 12  # of `motions`
-
-
 def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int) -> str:
     """Return the LLVM IR of the loops over some programs and of the kernels that they call."""
     parts = [sincos_definition(lanes) for lanes in sorted({1, bodies_at_once(width)})]
@@ -192,11 +191,6 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
         entry = Signature(one_step(name), (nq, nv, nv, 2), ((nq + nv + 1,),))
         parts.append((entry_text(entry, clock=True), set()))
     return joined(parts)
-
-
-def one_step(name: str) -> str:
-    """Return the name of the function of one step."""
-    return f'{name}_one'
 
 
 def rollout_text(
