@@ -116,6 +116,7 @@ _LAZY = {
     'ground_wrench': ('analysis.normal_forces', 'ground_wrench'),
     'impact': ('dynamics.contacts', 'impact'),
     'limited_inverse_dynamics': ('dynamics.contacts', 'limited_inverse_dynamics'),
+    'load_mjcf': ('robot.mjcf', 'load_mjcf'),
     'load_robot': ('robot.text', 'load_robot'),
     'mujoco': ('mujoco', ''),
     'rollout': ('rollouts.rollout', 'rollout'),
