@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.algebra.matrices import solve_squared
+from kane_dynamics.algebra.row_space import RowSpace
 from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
 from kane_dynamics.algorithms.least_distance import nearest_beside
-from kane_dynamics.algorithms.row_space import RowSpace
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection
@@ -92,7 +92,7 @@ class ContactProblem:
     @cached_property
     def beside(self) -> tuple[Floats, Floats]:
         """Return x and lambda without forces of contacts."""
-        return self.space.nearest(self.free, self.right_side)
+        return self.space.nearest(self.free, self.right_side, np.zeros(len(self.space.C)))
 
     def opens(self, x: Floats) -> Bools:
         """Return which contacts open at x."""

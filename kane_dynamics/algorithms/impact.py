@@ -22,7 +22,8 @@ that of all contacts alike, until no energy is created.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from math import sqrt
 
 import numpy as np
 import scipy
@@ -46,6 +47,7 @@ LAWS = (NEWTON, POISSON, ENERGETIC)
 # Energy that an impact may seem to create, of all that moves: `proximal_forces` may miss the law.
 _CREATED = 1e-8
 _HALVINGS = 30  # of the range in which the scale of restitution is
+_SHARE = 1e-12  # accuracy of the work that is given back
 _MOST_EXPANDED = 64.0  # times e of the first impulses
 
 # Of a factor of all e, from 0 to 1, the impact with it.
@@ -154,19 +156,22 @@ def _energetic(problem: ContactProblem) -> _OfScale:
     work = 0.5 * first.forces * (start + problem.relative(first.x))
     target = max(min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum())), 0.0)
 
+    expanded = cache(partial(_expanded, problem, first))
+
     def excess(share: float) -> float:
-        whole = _expanded(problem, first, share)
+        """Return the root of the work that is given back, which is nearly linear, less that."""
+        whole = expanded(share)
         speeds = problem.relative(first.x) + problem.relative(whole.x)
         values = 0.5 * (whole.forces - first.forces) * speeds
-        return max(float(values[:k].sum()), float(values.sum())) - target
+        return sqrt(max(float(values[:k].sum()), float(values.sum()), 0.0)) - sqrt(target)
 
     most = 1.0
     while excess(most) < 0.0 and most < _MOST_EXPANDED:
         most *= 2.0
     if most >= _MOST_EXPANDED or target == 0.0:
         return lambda _: first  # contacts that no impulse moves
-    share = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-13, rtol=1e-13)
-    return lambda scale: _expanded(problem, first, scale * share)
+    share = scipy.optimize.brentq(excess, 0.0, most, xtol=_SHARE, rtol=_SHARE)
+    return lambda scale: expanded(scale * share)
 
 
 _LAWS = {NEWTON: _newton, POISSON: _poisson, ENERGETIC: _energetic}

@@ -67,10 +67,8 @@ class _Walk:
 
     def turn(self) -> None:
         """Begin restitution, where it has not begun."""
-        if self.turned >= 0.0:
-            return
-        self.u[0] = 0.0
-        self.turned, self.spent = float(self.p[0]), self.work
+        if self.turned < 0.0:
+            self.u[0], self.turned, self.spent = 0.0, float(self.p[0]), self.work
 
 
 def impact_path(
@@ -88,13 +86,11 @@ def impact_path(
 
 def _slides_to_end(walk: _Walk) -> bool:
     """Go on until slip stops; return whether the impact ended before."""
-    while walk.friction > 0.0 and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.scale:
+    turns = walk.friction > 0.0
+    while turns and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.scale:
         along = _sliding(walk)
-        if not _turns(walk, along):
-            if _straight(walk, along):
-                return True
-            break
-        if _curved(walk):
+        turns = _turns(walk, along)
+        if _curved(walk) if turns else _straight(walk, along):
             return True
     walk.u[1:] = 0.0
     return False
@@ -193,7 +189,7 @@ def _curved(walk: _Walk) -> bool:
     finite rate and r falls exponentially. A step is as long as its power series is accurate.
     """
     W, mu = walk.response, walk.friction
-    r, x, y = _slip_series(mu, *walk.u[1:].tolist(), W.tolist())
+    r, x, y = _slip_series(mu, walk.u.tolist(), W.tolist())
     p = np.array([r, x, y]) / _DEGREES[1:] * [[1.0], [-mu], [-mu]]
     u = W @ p
     work = np.convolve(r, [walk.u[0], *u[0]])[: len(r)] / _DEGREES[1:]
@@ -216,11 +212,11 @@ def _curved(walk: _Walk) -> bool:
 
 
 def _slip_series(
-    mu: float, x0: float, y0: float, W: list[list[float]]
+    mu: float, u: list[float], W: list[list[float]]
 ) -> tuple[list[float], list[float], list[float]]:
     """Return r, x and y in sigma: d(x, y) = W_tn r - mu W_tt (x, y), and r^2 = x^2 + y^2."""
     (_, nx, ny), (_, xx, xy), (_, _, yy) = W
-    x, y, r = [x0], [y0], [hypot(x0, y0)]
+    x, y, r = [u[1]], [u[2]], [hypot(u[1], u[2])]
     for k in range(_ORDER):
         x.append((nx * r[k] - mu * (xx * x[k] + xy * y[k])) / (k + 1))
         y.append((ny * r[k] - mu * (xy * x[k] + yy * y[k])) / (k + 1))
@@ -233,15 +229,12 @@ def _first_root(series: Floats, begin: float, h: float) -> float | None:
     """Return where a series that is negative from `begin` on ceases to be; None if after h."""
     if series[0] == begin == 0.0:
         series = series[1:]
-    powers = _DEGREES[: len(series)]
-    times = np.linspace(begin, h, _SAMPLES)
+    powers, times = _DEGREES[: len(series)], np.linspace(begin, h, _SAMPLES)
     values = times[:, None] ** powers @ series
-    beyond = np.flatnonzero(values[1:] >= 0.0)
-    if not len(beyond):
-        return None
-    before, after = times[beyond[0] :][:2].tolist()
-    if values[beyond[0]] >= 0.0:
-        return float(before)
+    k = int(np.argmax(values >= 0.0))
+    if k == 0:
+        return begin if values[0] >= 0.0 else None
+    before, after = times[k - 1 : k + 1].tolist()
     root: float = scipy.optimize.brentq(
         lambda s: s**powers @ series, before, after, xtol=_ROOT * h
     )

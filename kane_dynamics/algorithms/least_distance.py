@@ -36,7 +36,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.matrices import solve_squared, triangle
-from kane_dynamics.algorithms.row_space import RowSpace
+from kane_dynamics.algebra.row_space import RowSpace
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.exceptions import ContactError, MissingPackageError, NotSolvedError
 from kane_dynamics.typing import Floats, Indices
@@ -87,15 +87,13 @@ def nearest_above(
 
 def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> LeastDistance:
     """Return the same of rows that are factored already, of which the first are bounded."""
-    count, (start, multipliers) = len(d), space.nearest(free, c)
-    pushes, none = np.zeros(len(space.C)), np.zeros(0, dtype=np.intp)
-    if not count:
-        return LeastDistance(start, multipliers, pushes, none, none)
+    count, pushes, none = len(d), np.zeros(len(space.C)), np.zeros(0, dtype=np.intp)
+    start, multipliers = space.nearest(free, c, pushes)
     C, lengths, held = space.C[:count], space.lengths[:count], space.held[:count]
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = space.beside[:count] * scale[:, None], gap * scale
     G[held] = 0.0
-    active, conflict, largest = none, none, np.abs(e).max()
+    active, conflict, largest = none, none, np.abs(e).max(initial=0.0)
     if (e[held] > 0.0).any():
         conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
     e[held] = -largest
@@ -122,7 +120,7 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices, Floats]:
     weights, residual = nonnegative_least_squares(rows, last)
     active = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
-        return active[:0], np.flatnonzero(weights > _MET * weights.max()), active[:0]
+        return active[:0], np.flatnonzero(weights > _MET * weights.max()), weights[:0]
     if len(active) > 1:
         # y is along G' u; of bounds that repeat each other there, independent ones give it
         active = active[nonnegative_least_squares(G[active].T, G.T @ weights)[0] > 0.0]

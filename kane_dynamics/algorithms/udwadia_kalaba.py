@@ -33,8 +33,8 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.matrices import solve_lower, solve_squared
+from kane_dynamics.algebra.row_space import RowSpace
 from kane_dynamics.algorithms.newton_euler import joint_friction
-from kane_dynamics.algorithms.row_space import RowSpace
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.exceptions import ContactError, SingularMassMatrixError
@@ -86,7 +86,7 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
     """
     if not len(A):
         return free, np.zeros((0, *free.shape[1:]))
-    return RowSpace(factor, A, A[:0]).nearest(free, right_side)
+    return RowSpace(factor, A, A[:0]).nearest(free, right_side, free[:0])
 
 
 def constrained_motion(

@@ -9,8 +9,6 @@ forces p along rows C the rest, :math:`y_2 = G^T p` with :math:`G = C L^{-T} Q_2
 once for many free motions, right sides and forces.
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from kane_dynamics.algebra.matrices import orthonormal, row_lengths, solve_lower
@@ -31,24 +29,13 @@ class RowSpace:
         self._R = R.T
         turned = both[:, m:].T @ self._Q
         self._along, self.beside = turned[:, :m], turned[:, m:]
-        self._whole = row_lengths(turned)
+        lengths = row_lengths(self.beside)
+        self.held: Bools = lengths <= _HELD * row_lengths(turned)  # nothing is left of these
+        self.lengths = np.where(self.held, 0.0, lengths)  # of the rows of G
 
-    @cached_property
-    def held(self) -> Bools:
-        """Return of which rows C the rows A leave nothing."""
-        return np.asarray(row_lengths(self.beside) <= _HELD * self._whole)
-
-    @cached_property
-    def lengths(self) -> Floats:
-        """Return the lengths of what they leave of the rows C, shape (k,): of the rows of G."""
-        return np.where(self.held, 0.0, row_lengths(self.beside))
-
-    def nearest(self, free: Floats, c: Floats, p: Floats | None = None) -> tuple[Floats, Floats]:
+    def nearest(self, free: Floats, c: Floats, p: Floats) -> tuple[Floats, Floats]:
         """Return the x that rows and forces p make of a free one, and lambda; columns alike."""
         first = solve_lower(self._R, c - self.A @ free)
-        step, pull = self._Q[:, : len(self.A)] @ first, first
-        if p is not None:
-            step = step + self._Q[:, len(self.A) :] @ (self.beside.T @ p)
-            pull = first - self._along.T @ p
+        step = self._Q @ np.concatenate([first, self.beside.T @ p])
         x = free + solve_lower(self.factor, step, transposed=True)
-        return x, solve_lower(self._R, pull, transposed=True)
+        return x, solve_lower(self._R, first - self._along.T @ p, transposed=True)
