@@ -257,9 +257,8 @@ class HybridMotion:
         mode = self.subsets.compiled_mode(new.mode, new.directions)
         if new.mode.labels not in self._checked:  # each set once
             dynamics, (q, _, t) = self.setting.dynamics, new.state
-            held = ConstraintSet(dynamics.robot, new.mode.held)
             how = INTEGRATOR, q, t, self._step, dynamics.mass_matrix(q)
-            check_damping(dynamics.robot, held, *how)
+            check_damping(dynamics.robot, ConstraintSet(dynamics.robot, new.mode.held), *how)
             self._checked.add(new.mode.labels)
         self.current, self.state = mode, new.state
 

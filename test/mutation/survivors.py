@@ -48,8 +48,8 @@ NAMES = {
         'algorithms/frictional_contact.py ContactProblem.opens: np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least) -> np.abs(C) @ (np.abs(x) + np.abs(self.free)) - np.abs(self.least)',  # noqa: E501
         'dynamics/contacts.py _slip: np.abs(tangent.matrix) @ np.abs(v) + np.abs(tangent.velocity) -> np.abs(tangent.matrix) @ np.abs(v) - np.abs(tangent.velocity)',  # noqa: E501
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
-        'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
-        'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
+        'algorithms/least_distance.py _pushing: e - _MET -> e + _MET',
+        'algorithms/least_distance.py nearest_beside: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
         'simulation/step_checks.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
         'simulation/step_checks.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _STANDSTILL -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _STANDSTILL',  # noqa: E501
