@@ -27,6 +27,7 @@ Newton's method settles, and grows where it does not.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -34,10 +35,11 @@ import numpy as np
 
 from kane_dynamics.typing import Floats, Indices
 
+_NOTHING = 1e-200  # length of a wish that has no direction
 _ROUNDOFF = 1e-14  # of a product with some ten rows of unit length
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class FrictionProblem:
     """Contacts of which forces p and speeds (or accelerations) u are wanted."""
 
@@ -48,12 +50,12 @@ class FrictionProblem:
     friction: Floats  # shape (k,): mu and l of the contacts
     load: Floats  # shape (k,): mu and l of the contacts
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Return the number of contacts."""
         return len(self.friction)
 
-    @property
+    @cached_property
     def response(self) -> Floats:
         """Return R B', of u to p."""
         return self.rows @ self.pushes.T
@@ -62,7 +64,7 @@ class FrictionProblem:
         """Return u of forces p."""
         return self.rows @ (self.pushes.T @ p) + self.free
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Return the size of speeds and forces that are given; errors are measured against it."""
         return float(np.abs(self.free).max(initial=0.0) + self.load.max(initial=0.0))
@@ -80,8 +82,8 @@ class FrictionProblem:
         """Return what Coulomb's law makes of p - u: p itself, but for roundoff, where p obeys."""
         wish, k = p - (self.speeds(p) if u is None else u), self.count
         pushes = np.maximum(self.load, wish[:k])
-        limit, length = self.friction * pushes, self.lengths(wish[k:])
-        within = np.where(length > limit, limit / np.where(length > 0.0, length, 1.0), 1.0)
+        length = np.maximum(self.lengths(wish[k:]), _NOTHING)
+        within = np.minimum(self.friction * pushes / length, 1.0)
         return np.concatenate([pushes, wish[k:] * within[self.owner]])
 
     def missed(self, p: Floats, u: Floats | None = None) -> float:
@@ -175,7 +177,13 @@ def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
 
 MOST_STEPS = 2000  # of Newton's method: some 50 ms; one contact in 10^3 takes more than 30
 _STEPS = 8  # for one problem
-_FIRST, _LEAST, _LARGEST, _FACTOR = 1e-2, 1e-13, 10.0, 3.0  # rho, for rows of unit length
+_FIRST, _SAFER, _LEAST, _LARGEST, _FACTOR = (
+    1e-4,
+    1e-2,
+    1e-13,
+    10.0,
+    10.0,
+)  # rho, for rows of unit length
 _SINGULAR = 1e-3  # of the first guess
 _ENDED = 1e-3  # of the violation so far, of a problem that is solved
 # Violation at which p is exact, and up to which it solves, both relative to the size of speeds: a
@@ -191,19 +199,19 @@ def proximal_forces(problem: FrictionProblem) -> Floats | None:
     guess = np.linalg.lstsq(problem.response, -problem.free, rcond=_SINGULAR)[0]
     stuck = np.asarray(guess, dtype=float)
     nothing: Floats = np.concatenate([problem.load, np.zeros(len(problem.owner))])
-    for start in (stuck, nothing):
-        p = _nearest_to_law(problem, start)
+    for start, rho in ((stuck, _FIRST), (nothing, _FIRST), (stuck, _SAFER)):
+        p = _nearest_to_law(problem, start, rho)
         if problem.missed(p) <= SOLVED * problem.size:
             return problem.lawful(p)
     return None
 
 
-def _nearest_to_law(problem: FrictionProblem, p: Floats) -> Floats:
+def _nearest_to_law(problem: FrictionProblem, p: Floats, rho: float) -> Floats:
     """Return the forces of the least violation that proximal points from a first guess have."""
-    best, least, rho, steps = p, problem.missed(p), _FIRST, 0
+    best, least, steps = p, problem.missed(p), 0
     while least > _EXACT * problem.size + problem.roundoff(best) and steps < MOST_STEPS:
         solved, count = _regularised(problem, p, rho, _ENDED * least)
-        steps += 1 + count
+        steps += count
         if solved is None:
             rho = min(_FACTOR * rho, _LARGEST)
             continue
@@ -211,6 +219,8 @@ def _nearest_to_law(problem: FrictionProblem, p: Floats) -> Floats:
         missed = problem.missed(p)
         if missed < least:
             best, least = p, missed
+        elif missed <= problem.roundoff(p):
+            break  # forces that large hide what is missed
     return best
 
 
@@ -218,15 +228,15 @@ def _regularised(
     problem: FrictionProblem, centre: Floats, rho: float, ended: float
 ) -> tuple[Floats | None, int]:
     """Return the next p, None where Newton's method does not settle, and its steps."""
-    response, p = problem.response + rho * np.eye(len(centre)), centre
-    for step in range(_STEPS):
-        u = problem.speeds(p) + rho * (p - centre)
-        if problem.missed(p, u) <= ended + problem.roundoff(p):
-            return p, step
+    response, p, u = problem.response + rho * np.eye(len(centre)), centre, problem.speeds(centre)
+    for step in range(1, 1 + _STEPS):
         try:
             p = p + np.linalg.solve(*_linearised(problem, response, p, u))
         except np.linalg.LinAlgError:
             return None, step
+        u = problem.speeds(p) + rho * (p - centre)
+        if problem.missed(p, u) <= ended + problem.roundoff(p):
+            return p, step
     return None, _STEPS
 
 
@@ -234,29 +244,25 @@ def _linearised(
     problem: FrictionProblem, response: Floats, p: Floats, u: Floats
 ) -> tuple[Floats, Floats]:
     """Return the matrix and right side of a step of p, where the speeds are u."""
-    k, mu, owner = problem.count, problem.friction, problem.owner
-    wish, load = p - u, problem.load
-    matrix, missing = np.eye(len(p)), -p
-    closed = wish[:k] > load
-    matrix[:k][closed] = response[:k][closed]
-    missing[:k] = np.where(closed, -u[:k], load - p[:k])
-    length = problem.lengths(wish[k:])
-    sticks = (length <= mu * np.maximum(wish[:k], load)) & (mu > 0.0) & (closed | (load > 0.0))
-    held = k + np.flatnonzero(sticks[owner])
-    matrix[held], missing[held] = response[held], -u[held]
-    moves = np.flatnonzero((~sticks & (length > 0.0) & (mu > 0.0))[owner])
-    if len(moves):
-        # p_t = mu p_n t, t = wish / |wish|
-        rows, i = k + moves, owner[moves]
-        t = wish[rows] / length[i]
-        along = np.zeros((k, len(moves)))
-        along[i, np.arange(len(moves))] = t
-        turning = np.eye(len(p))[rows] - response[rows]
-        turning -= along.T @ (along @ turning)
-        matrix[rows] -= (mu[i] * np.maximum(p[i], load[i]) / length[i])[:, None] * turning
-        matrix[rows, i] -= mu[i] * t
-        missing[rows] = mu[i] * p[i] * t - p[rows]
-    return matrix, missing
+    k, mu, owner, load = problem.count, problem.friction, problem.owner, problem.load
+    wish, eye, tangents = p - u, np.eye(len(p)), np.arange(len(owner))
+    closed, length = wish[:k] > load, problem.lengths(wish[k:])
+    moves = mu * (length > mu * np.maximum(wish[:k], load))  # mu of those that do, else 0
+    sticks = (mu > moves) & (closed | (load > 0.0))
+    # p_t = mu p_n t, t = wish / |wish|
+    length = np.maximum(length, _NOTHING)
+    t = wish[k:] / length[owner]
+    along = np.zeros((k, len(owner)))
+    along[owner, tangents] = t
+    turning = eye[k:] - response[k:]
+    turning -= along.T @ (along @ turning)
+    slides = eye[k:] - (moves * np.maximum(p[:k], load) / length)[owner, None] * turning
+    slides[tangents, owner] -= moves[owner] * t
+    normal = np.where(closed[:, None], response[:k], eye[:k])
+    tangent = np.where(sticks[owner, None], response[k:], slides)
+    pushes = np.where(closed, -u[:k], load - p[:k])
+    pulls = np.where(sticks[owner], -u[k:], (moves * p[:k])[owner] * t - p[k:])
+    return np.concatenate([normal, tangent]), np.concatenate([pushes, pulls])
 
 
 def friction_forces(problem: FrictionProblem) -> list[Floats]:

@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kane_dynamics.algebra.matrices import solve_squared
+from kane_dynamics.algebra.row_space import RowSpace
 from kane_dynamics.algorithms.dry_friction import FrictionProblem, friction_forces
-from kane_dynamics.algorithms.least_distance import beside_rows, nearest_above
-from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.algorithms.least_distance import nearest_beside
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ContactError, InconsistentConstraintsError
@@ -54,23 +55,13 @@ class ContactProblem:
 
     what: str
     free: Floats
-    selection: RowSelection
+    space: RowSpace
     right_side: Floats
     contacts: ClosedContacts
     least: Floats
     still: Floats
     load: Floats
     slip: Floats
-
-    @cached_property
-    def rows(self) -> Floats:
-        """Return the rows A."""
-        return self.selection.independent.matrix
-
-    @cached_property
-    def directions(self) -> Floats:
-        """Return C_n and C_t, shape (k + m_t, nv)."""
-        return np.vstack([self.contacts.normal.matrix, self.contacts.tangent.matrix])
 
     @cached_property
     def sides(self) -> Floats:
@@ -96,18 +87,24 @@ class ContactProblem:
 
     def relative(self, x: Floats) -> Floats:
         """Return C x - d, normal directions first."""
-        return np.asarray(self.directions @ x - self.sides, dtype=float)
+        return np.asarray(self.space.C @ x - self.sides, dtype=float)
 
-    def pushed(self, forces: Floats) -> Floats:
-        """Return x_f after p_n, or p_n and p_t, without rows."""
-        push = self.directions[: len(forces)].T @ forces
-        return self.free + solve_squared(self.selection.root, push)
+    @cached_property
+    def beside(self) -> tuple[Floats, Floats]:
+        """Return x and lambda without forces of contacts."""
+        return self.space.nearest(self.free, self.right_side, np.zeros(len(self.space.C)))
 
     def opens(self, x: Floats) -> Bools:
         """Return which contacts open at x."""
         C = self.contacts.normal.matrix
         size = np.abs(C) @ (np.abs(x) + np.abs(self.free)) + np.abs(self.least)
         return np.asarray(C @ x - self.least > _AT_REST * size)
+
+
+def contact_space(selection: RowSelection, contacts: ClosedContacts) -> RowSpace:
+    """Return the rows that hold with those of contacts, factored once for a state."""
+    C = np.concatenate([contacts.normal.matrix, contacts.tangent.matrix])
+    return RowSpace(selection.root, selection.independent.matrix, C)
 
 
 def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
@@ -128,13 +125,15 @@ def solve_contacts(problem: ContactProblem) -> list[ContactSolution]:
 
 def _without_friction(problem: ContactProblem) -> ContactSolution:
     contacts, C, least = problem.contacts, problem.contacts.normal.matrix, problem.least
-    start, rows = problem.pushed(problem.load), problem.rows
-    result = nearest_above(problem.selection.root, rows, start, problem.right_side, C, least)
+    space, start = problem.space, problem.free
+    if problem.load.any():
+        start = start + solve_squared(space.factor, C.T @ problem.load)
+    result = nearest_beside(space, start, problem.right_side, least)
     if result.conflict.size:
         names = [contacts.labels[k] for k in result.conflict]
         missed = float((least - C @ problem.free)[result.conflict].max())
         message = f'under the constraints no {problem.what} satisfies these contacts: {names}'
-        raise InconsistentConstraintsError(message, len(rows), missed)
+        raise InconsistentConstraintsError(message, len(space.A), missed)
     states = tuple('open' if up else 'slips' for up in problem.opens(result.x))
     pushes, none = problem.load + result.pushes, np.zeros(len(contacts.owner))
     return ContactSolution(result.x, result.multipliers, pushes, none, states, 0.0)
@@ -150,10 +149,8 @@ class LocalProblem(NamedTuple):
 
 def local_problem(whole: ContactProblem) -> LocalProblem:
     """Return the problem without rows A, in units of its own."""
-    contacts, C, root = whole.contacts, whole.directions, whole.selection.root
-    k, owner = len(contacts), contacts.owner
-    start, _ = nearest(root, whole.rows, whole.free, whole.right_side)
-    G, lengths, _ = beside_rows(root, whole.rows, C)
+    contacts, owner, k = whole.contacts, whole.contacts.owner, len(whole.contacts)
+    G, lengths = whole.space.beside, whole.space.lengths
     largest = np.zeros(k)
     np.maximum.at(largest, owner, lengths[k:])
     normal, tangent = unit_scaling(lengths[:k]), unit_scaling(largest)
@@ -164,7 +161,7 @@ def local_problem(whole: ContactProblem) -> LocalProblem:
     problem = FrictionProblem(
         (scale[:, None] * G)[kept],
         (scale[:, None] * B)[kept],
-        (scale * whole.relative(start))[kept],
+        (scale * whole.relative(whole.beside[0]))[kept],
         owner[kept[k:]],
         contacts.friction * normal / tangent,
         whole.load / normal,
@@ -178,9 +175,7 @@ def given_impulses(whole: ContactProblem, local: LocalProblem, p: Floats) -> Con
     forces[local.kept] = p
     forces *= local.scale
     forces[k:] += whole.given_friction @ forces[:k]
-    x, multipliers = nearest(
-        whole.selection.root, whole.rows, whole.pushed(forces), whole.right_side
-    )
+    x, multipliers = whole.space.nearest(whole.free, whole.right_side, forces)
     states, violation = _states(whole, local, p), local.problem.violation(p)
     return ContactSolution(x, multipliers, forces[:k], forces[k:], states, violation)
 
@@ -252,7 +247,7 @@ def frictional_motion(
     problem = ContactProblem(
         'acceleration',
         solve_squared(selection.root, force),
-        selection,
+        contact_space(selection, contacts),
         selection.independent.acceleration,
         contacts,
         contacts.normal.acceleration,
@@ -260,7 +255,7 @@ def frictional_motion(
         contacts.load,
         slip,
     )
-    result = [_motion(problem, one) for one in _held_by_static_friction(problem)]
+    result = [_motion(problem, selection, one) for one in _held_by_static_friction(problem)]
     selection.check_accelerations(result[0].acceleration)
     return replace(result[0], alternatives=tuple(result[1:]))
 
@@ -280,15 +275,17 @@ def _held_by_static_friction(problem: ContactProblem) -> list[ContactSolution]:
         slides = slides | slips
 
 
-def _motion(problem: ContactProblem, result: ContactSolution) -> ContactMotion:
-    selection, contacts, k = problem.selection, problem.contacts, len(problem.contacts)
+def _motion(
+    problem: ContactProblem, selection: RowSelection, result: ContactSolution
+) -> ContactMotion:
+    space, contacts, k = problem.space, problem.contacts, len(problem.contacts)
     pushing = zip(contacts.labels, result.pushes, strict=True)
     return ContactMotion(
         result.x,
         selection.shared(result.multipliers),
         result.pushes,
         result.tractions,
-        problem.rows.T @ result.multipliers + problem.directions.T @ result.forces,
+        space.A.T @ result.multipliers + space.C.T @ result.forces,
         problem.relative(result.x)[:k],
         selection.rows.labels,
         contacts.labels,

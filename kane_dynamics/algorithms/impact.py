@@ -22,21 +22,21 @@ that of all contacts alike, until no energy is created.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from math import sqrt
 
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.frictional_contact import (
     ContactProblem,
     ContactSolution,
+    contact_space,
     given_impulses,
     local_problem,
     solve_contacts,
 )
 from kane_dynamics.algorithms.impact_path import ENERGETIC, POISSON, impact_path
-from kane_dynamics.algorithms.udwadia_kalaba import nearest
 from kane_dynamics.constraints.closed_contacts import ClosedContacts
 from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ContactError, InconsistentConstraintsError
@@ -47,7 +47,7 @@ LAWS = (NEWTON, POISSON, ENERGETIC)
 # Energy that an impact may seem to create, of all that moves: `proximal_forces` may miss the law.
 _CREATED = 1e-8
 _HALVINGS = 30  # of the range in which the scale of restitution is
-_HELD = 1e-20  # of the response to a push, of a contact that rows hold
+_SHARE = 1e-12  # accuracy of the work that is given back
 _MOST_EXPANDED = 64.0  # times e of the first impulses
 
 # Of a factor of all e, from 0 to 1, the impact with it.
@@ -108,8 +108,8 @@ def resolve_impact(
     selection.check_speeds(v)
     none = np.zeros(len(contacts)), np.zeros(len(contacts.owner))
     least, still = contacts.normal.velocity, contacts.tangent.velocity
-    b0 = selection.independent.velocity
-    problem = ContactProblem('speed', v, selection, b0, contacts, least, still, *none)
+    space, b0 = contact_space(selection, contacts), selection.independent.velocity
+    problem = ContactProblem('speed', v, space, b0, contacts, least, still, *none)
     result, scale = _dissipative(_LAWS[law](problem), problem, mass_matrix)
     selection.check_speeds(result.x)
     change, pushing = result.x - v, zip(contacts.labels, result.pushes, strict=True)
@@ -152,24 +152,26 @@ def _energetic(problem: ContactProblem) -> _OfScale:
         return partial(_along_path, problem, ENERGETIC)
     first = solve_contacts(problem)[0]
     e, k = problem.contacts.restitution, len(problem.contacts)
-    rows, b0 = problem.rows, problem.right_side
-    start, _ = nearest(problem.selection.root, rows, problem.free, b0)
-    work = 0.5 * first.forces * (problem.relative(start) + problem.relative(first.x))
+    start = problem.relative(problem.beside[0])
+    work = 0.5 * first.forces * (start + problem.relative(first.x))
     target = max(min(-float(e**2 @ np.minimum(work[:k], 0.0)), -float(work.sum())), 0.0)
 
+    expanded = cache(partial(_expanded, problem, first))
+
     def excess(share: float) -> float:
-        whole = _expanded(problem, first, share)
+        """Return the root of the work that is given back, which is nearly linear, less that."""
+        whole = expanded(share)
         speeds = problem.relative(first.x) + problem.relative(whole.x)
         values = 0.5 * (whole.forces - first.forces) * speeds
-        return max(float(values[:k].sum()), float(values.sum())) - target
+        return sqrt(max(float(values[:k].sum()), float(values.sum()), 0.0)) - sqrt(target)
 
     most = 1.0
     while excess(most) < 0.0 and most < _MOST_EXPANDED:
         most *= 2.0
     if most >= _MOST_EXPANDED or target == 0.0:
         return lambda _: first  # contacts that no impulse moves
-    share = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-13, rtol=1e-13)
-    return lambda scale: _expanded(problem, first, scale * share)
+    share = scipy.optimize.brentq(excess, 0.0, most, xtol=_SHARE, rtol=_SHARE)
+    return lambda scale: expanded(scale * share)
 
 
 _LAWS = {NEWTON: _newton, POISSON: _poisson, ENERGETIC: _energetic}
@@ -225,24 +227,21 @@ def _along_path(problem: ContactProblem, law: str, scale: float) -> ContactSolut
 
 def _without_friction(problem: ContactProblem, scale: float) -> ContactSolution:
     """Return the impact of one contact that leaves at e times the speed at which it comes."""
-    root, normal = problem.selection.root, problem.contacts.normal.matrix[0]
-    push, c = solve_squared(root, normal), problem.right_side
-    both = np.column_stack([problem.free, push]), np.column_stack([c, 0.0 * c])
-    x, multipliers = nearest(root, problem.rows, *both)
-    u, response = (normal @ x - [problem.least[0], 0.0]).tolist()
-    p = np.array([1.0, 0.0])
-    if u < 0.0 and response > _HELD * float(normal @ push):
-        p[1] = -(1.0 + scale * float(problem.contacts.restitution[0])) * u / response
-    after, none = x @ p, np.zeros(len(problem.contacts.owner))
-    state = 'open' if problem.opens(after)[0] else 'slips'
-    return ContactSolution(after, multipliers @ p, p[1:], none, (state,), 0.0)
+    space, (x, multipliers) = problem.space, problem.beside
+    forces, u = np.zeros(len(space.C)), float(space.C[0] @ x - problem.least[0])
+    if u < 0.0 and not space.held[0]:
+        e = scale * float(problem.contacts.restitution[0])
+        forces[0] = -(1.0 + e) * u / space.lengths[0] ** 2
+        x, multipliers = space.nearest(problem.free, problem.right_side, forces)
+    state = 'open' if problem.opens(x)[0] else 'slips'
+    return ContactSolution(x, multipliers, forces[:1], forces[1:], (state,), 0.0)
 
 
 def _takes_energy(problem: ContactProblem, result: ContactSolution, mass_matrix: Floats) -> bool:
     """Return whether no energy is created, as seen from rows and contacts that move."""
-    rows = np.vstack([problem.rows, problem.directions])
+    space, middle = problem.space, 0.5 * (problem.free + result.x)
     still = np.concatenate([problem.right_side, problem.sides])
     impulses = np.concatenate([result.multipliers, result.forces])
-    created = float(impulses @ (rows @ (0.5 * (problem.free + result.x)) - still))
+    created = float(impulses @ (np.concatenate([space.A @ middle, space.C @ middle]) - still))
     v = problem.free
     return created <= _CREATED * float(v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still))

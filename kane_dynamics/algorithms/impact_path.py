@@ -12,8 +12,8 @@ the normal speed inwards, u_n = 0 is enough for an impact to begin (Painleve).
 """
 
 from dataclasses import dataclass
-from math import cos, exp, log, sin
-from typing import Any
+from math import hypot, sqrt
+from operator import mul
 
 import numpy as np
 import scipy
@@ -27,8 +27,13 @@ _STOPPED = 1e-14
 # Of the response of the normal speed to its impulse: a contact that sticks moves no more, where
 # it moves along a line. Normal speed and slip stop together then, but for roundoff.
 _HELD = 1e-10
-_ACCURATE = 1e-11  # of solve_ivp, relative; leaves 1e-12 of impulses
-_LONGEST = 1e12  # of the integration variable; slip has stopped or the impact ended long before
+_ACCURATE = 1e-15  # of a power series, relative to all speeds
+_STRAIGHT = 1e-12  # of the speeds, that slip which stops may still turn by
+_ORDER = 24  # of the series
+_DEGREES = np.arange(_ORDER + 2.0)
+_SAMPLES = 9  # of a series, in search of a root of it
+_ROOT, _TINY = 1e-16, 1e-300
+_IMPULSE, _SPEED, _WORK = range(3)
 
 
 @dataclass(slots=True)
@@ -46,23 +51,24 @@ class _Walk:
     turned: float = -1.0  # normal impulse at the end of compression
     spent: float = 0.0  # work until then
 
-    def left(self) -> tuple[float, float]:
-        """Return the normal impulse (Poisson) or work (Stronge) until the end, the other inf."""
+    @property
+    def target(self) -> tuple[int, float]:
+        """Return which of normal impulse, speed and work ends this part, and where."""
+        if self.turned < 0.0:
+            return _SPEED, 0.0
         if self.law == POISSON:
-            return (1.0 + self.restitution) * self.turned - float(self.p[0]), np.inf
-        return np.inf, -(self.restitution**2) * self.spent - (self.work - self.spent)
+            return _IMPULSE, (1.0 + self.restitution) * self.turned
+        return _WORK, (1.0 - self.restitution**2) * self.spent
 
     @property
     def parts(self) -> int:
         """Return how many of compression and restitution are still to come."""
-        return 2 if self.turned < 0.0 else 1
+        return 2 if self.turned < 0.0 < self.restitution else 1
 
     def turn(self) -> None:
         """Begin restitution, where it has not begun."""
-        if self.turned >= 0.0:
-            return
-        self.u[0] = 0.0
-        self.turned, self.spent = float(self.p[0]), self.work
+        if self.turned < 0.0:
+            self.u[0], self.turned, self.spent = 0.0, float(self.p[0]), self.work
 
 
 def impact_path(
@@ -73,16 +79,21 @@ def impact_path(
     walk = _Walk(response, friction, restitution, law, np.zeros(len(u)), u.copy(), scale)
     if walk.response[0, 0] <= 0.0 or (walk.u[0] >= 0.0 and not _is_drawn_in(walk)):
         return walk.p
-    stopped = _STOPPED * walk.scale
-    if friction > 0.0 and np.linalg.norm(walk.u[1:]) > stopped:
-        along = _sliding(walk)
-        ended = _curved(walk, stopped) if _turns(walk, along) else _straight(walk, along)
-        if ended:
-            return walk.p
-        walk.u[1:] = 0.0
-    if not _straight(walk, _after_stop(walk)):
+    if not (_slides_to_end(walk) or _straight(walk, _after_stop(walk))):
         raise ContactError(f'this impact does not end: u = {u}, W = {response.tolist()}')
     return walk.p
+
+
+def _slides_to_end(walk: _Walk) -> bool:
+    """Go on until slip stops; return whether the impact ended before."""
+    turns = walk.friction > 0.0
+    while turns and np.linalg.norm(walk.u[1:]) > _STOPPED * walk.scale:
+        along = _sliding(walk)
+        turns = _turns(walk, along)
+        if _curved(walk) if turns else _straight(walk, along):
+            return True
+    walk.u[1:] = 0.0
+    return False
 
 
 def _is_drawn_in(walk: _Walk) -> bool:
@@ -100,13 +111,14 @@ def _sliding(walk: _Walk) -> Floats:
 
 
 def _turns(walk: _Walk, along: Floats) -> bool:
-    """Return whether slip turns where the impulse grows along a direction."""
+    """Return whether slip turns where the impulse grows along a direction, before it stops."""
     if len(along) == 2:
         return False
     slip, change = walk.u[1:], walk.response[1:] @ along
     turning = abs(float(slip[0] * change[1] - slip[1] * change[0]))
-    sizes = np.linalg.norm(slip) * np.linalg.norm(walk.response[1:]) * np.linalg.norm(along)
-    return turning > _STOPPED * float(sizes)
+    size, stops = float(np.linalg.norm(slip)), -float(slip @ change)
+    every = size * float(np.linalg.norm(walk.response[1:]) * np.linalg.norm(along))
+    return turning > _STOPPED * every and turning * size > _STRAIGHT * walk.scale * stops
 
 
 def _after_stop(walk: _Walk) -> Floats:
@@ -156,75 +168,74 @@ def _straight(walk: _Walk, along: Floats) -> bool:
 
 def _to_end(walk: _Walk, rate: float) -> float:
     """Return the normal impulse until compression, or the impact, ends at a rate of u_n."""
-    u = float(walk.u[0])
+    u, (which, target) = float(walk.u[0]), walk.target
     held = abs(rate) <= _HELD * walk.response[0, 0]
-    if walk.turned < 0.0:
+    if which == _SPEED:
         if held and abs(u) <= _HELD * walk.scale:
             return 0.0
         return -u / rate if rate > 0.0 and not held else np.inf
-    impulse, work = walk.left()
-    if np.isfinite(impulse):
-        return max(impulse, 0.0)
-    if held:
-        return 0.0
-    root = u * u + 2.0 * rate * max(work, 0.0)
-    return 2.0 * max(work, 0.0) / (u + np.sqrt(root)) if root > 0.0 else 0.0
+    if which == _IMPULSE:
+        return max(target - float(walk.p[0]), 0.0)
+    work = max(target - walk.work, 0.0)
+    root = u * u + 2.0 * rate * work
+    return 2.0 * work / (u + sqrt(root)) if root > 0.0 and not held else 0.0
 
 
-def _curved(walk: _Walk, stopped: float) -> bool:
+def _curved(walk: _Walk) -> bool:
     """
-    Go from the start while a contact slips in a plane; return whether the impact ended first.
+    Go on while a contact slips in a plane; return whether the impact ended within this step.
 
     The variable is that of dp_n = r d(sigma), r = |u_t|: in it, the direction of slip turns at a
-    finite rate and r falls exponentially.
+    finite rate and r falls exponentially. A step is as long as its power series is accurate.
     """
-    mu = walk.friction
-    (nn, nx, ny), (_, xx, xy), (_, _, yy) = walk.response.tolist()
-
-    def rates(_: float, y: Floats) -> tuple[float, ...]:
-        angle, log_r, _p, _x, _y, u, _work = y.tolist()
-        r, c, s = exp(log_r), cos(angle), sin(angle)
-        drive_x, drive_y = nx - mu * (xx * c + xy * s), ny - mu * (xy * c + yy * s)
-        normal = nn - mu * (nx * c + ny * s)
-        turning, grows = drive_y * c - drive_x * s, drive_x * c + drive_y * s
-        return turning, grows, r, -mu * r * c, -mu * r * s, r * normal, r * u
-
-    def stop(_: float, y: Floats) -> float:
-        return float(y[1]) - log(stopped)
-
-    def end(_: float, y: Floats) -> float:
-        if walk.turned < 0.0:
-            return float(y[5])
-        impulse, work = walk.left()
-        arguments = y[2] - walk.p[0], y[6] - walk.work
-        return float(arguments[0] - impulse if np.isfinite(impulse) else arguments[1] - work)
-
-    events: list[Any] = [stop, end]
-    for event, direction in zip(events, (-1.0, 1.0), strict=True):
-        event.terminal, event.direction = True, direction
-    slip = walk.u[1:]
-    y = np.array(
-        [np.arctan2(slip[1], slip[0]), np.log(np.linalg.norm(slip)), 0, 0, 0, walk.u[0], 0.0]
-    )
+    W, mu = walk.response, walk.friction
+    r, x, y = _slip_series(mu, walk.u.tolist(), W.tolist())
+    p = np.array([r, x, y]) / _DEGREES[1:] * [[1.0], [-mu], [-mu]]
+    u = W @ p
+    work = np.convolve(r, [walk.u[0], *u[0]])[: len(r)] / _DEGREES[1:]
+    series = np.column_stack([[*walk.p, *walk.u, walk.work], np.vstack([p, u, work])])
+    last = np.abs(u[1:, -2:]).max(axis=0) + _TINY
+    h = float(((_ACCURATE * walk.scale / last) ** (1.0 / _DEGREES[-2:])).min())
+    begin = 0.0
     for _ in range(walk.parts):
-        result = scipy.integrate.solve_ivp(
-            rates,
-            (0.0, _LONGEST),
-            y,
-            'DOP853',
-            events=events,
-            rtol=_ACCURATE,
-            atol=_ACCURATE * walk.scale,
-        )
-        y = result.y[:, -1]
-        walk.p, walk.work = y[2:5], float(y[6])
-        r = np.exp(y[1])
-        walk.u = np.array([y[5], r * np.cos(y[0]), r * np.sin(y[0])])
-        if len(result.t_events[1]) == 0:
+        k, target = walk.target
+        end = series[3 * k].copy()
+        end[0] -= target
+        root = _first_root(end, begin, h)
+        whole = series @ (h if root is None else root) ** _DEGREES
+        walk.p, walk.u, walk.work = whole[:3], whole[3:6], float(whole[6])
+        if root is None:
             return False
-        if walk.turned < 0.0:
-            y[5] = 0.0
         walk.turn()
-        if walk.restitution == 0.0:
-            break
+        begin = root
     return True
+
+
+def _slip_series(
+    mu: float, u: list[float], W: list[list[float]]
+) -> tuple[list[float], list[float], list[float]]:
+    """Return r, x and y in sigma: d(x, y) = W_tn r - mu W_tt (x, y), and r^2 = x^2 + y^2."""
+    (_, nx, ny), (_, xx, xy), (_, _, yy) = W
+    x, y, r = [u[1]], [u[2]], [hypot(u[1], u[2])]
+    for k in range(_ORDER):
+        x.append((nx * r[k] - mu * (xx * x[k] + xy * y[k])) / (k + 1))
+        y.append((ny * r[k] - mu * (xy * x[k] + yy * y[k])) / (k + 1))
+        squares = sum(map(mul, x, x[::-1])) + sum(map(mul, y, y[::-1]))
+        r.append((squares - sum(map(mul, r[1:], r[:0:-1]))) / (2.0 * r[0]))
+    return r, x, y
+
+
+def _first_root(series: Floats, begin: float, h: float) -> float | None:
+    """Return where a series that is negative from `begin` on ceases to be; None if after h."""
+    if series[0] == begin == 0.0:
+        series = series[1:]
+    powers, times = _DEGREES[: len(series)], np.linspace(begin, h, _SAMPLES)
+    values = times[:, None] ** powers @ series
+    k = int(np.argmax(values >= 0.0))
+    if k == 0:
+        return begin if values[0] >= 0.0 else None
+    before, after = times[k - 1 : k + 1].tolist()
+    root: float = scipy.optimize.brentq(
+        lambda s: s**powers @ series, before, after, xtol=_ROOT * h
+    )
+    return root

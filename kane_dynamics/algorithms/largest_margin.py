@@ -32,8 +32,8 @@ _WITHOUT_EFFECT = 1e-10  # singular value of shares that no cone feels
 _FURTHEST = 100.0  # z, relative to all forces
 
 
-def largest_margin(cones: Sequence[ConeRows]) -> list[float]:
-    """Return n z + s - |T z + t| of all cones at that z; where they hold it back, s* itself."""
+def largest_margin(cones: Sequence[ConeRows]) -> tuple[list[float], Floats]:
+    """Return n z + s - |T z + t| of all cones, s* itself where they hold it back, and that z."""
     sizes = np.concatenate([[cone.size, *cone.offset] for cone in cones])
     rows = np.vstack([np.vstack([cone.normal, cone.tangent]) for cone in cones])
     U, values, Vt = np.linalg.svd(rows, full_matrices=False)
@@ -46,7 +46,7 @@ def largest_margin(cones: Sequence[ConeRows]) -> list[float]:
     z = Vt[felt].T @ (scale * y[:-1] / values[felt])
     margins = [-cone.excess(z) for cone in cones]
     least = min(margins)
-    return [least if margin <= least + _SAME * scale else margin for margin in margins]
+    return [least if margin <= least + _SAME * scale else margin for margin in margins], z
 
 
 def _central(G: Floats, g: Floats, first: Indices) -> Floats:

@@ -35,10 +35,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.matrices import orthonormal, row_lengths, solve_lower
-from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
+from kane_dynamics.algebra.matrices import solve_squared, triangle
+from kane_dynamics.algebra.row_space import RowSpace
+from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.exceptions import ContactError, MissingPackageError, NotSolvedError
-from kane_dynamics.typing import Bools, Floats, Indices
+from kane_dynamics.typing import Floats, Indices
 
 # Each step makes the residual smaller but for roundoff; some three per unknown are usual.
 _STEPS = 100
@@ -61,11 +62,10 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
 # Residual of the dual problem below which no x satisfies the bounds: |y| would be 1e8 times the
 # distance of the bound that is furthest away.
 _CONTRADICTION = 1e-8
-# Length of a bound, of unit length before, that the rows A leave nothing of.
-_HELD = 1e-10
 # What a bound may be missed by, relative to the largest: two that meet from both sides are no
 # contradiction but for roundoff.
 _MET = 1e-9
+_APART = 1e-6  # distance of a bound, of unit length, from others that it does not repeat
 
 
 class LeastDistance(NamedTuple):
@@ -82,53 +82,50 @@ def nearest_above(
     factor: Floats, A: Floats, free: Floats, c: Floats, C: Floats, d: Floats
 ) -> LeastDistance:
     """Return the x nearest to `free` in the metric M = L L' with A x = c and C x >= d."""
-    start, multipliers = nearest(factor, A, free, c)
-    active = conflict = np.zeros(0, dtype=np.intp)
-    if not len(C):
-        return LeastDistance(start, multipliers, np.zeros(0), active, conflict)
-    G, lengths, held = beside_rows(factor, A, C)
+    return nearest_beside(RowSpace(factor, A, C), free, c, d)
+
+
+def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> LeastDistance:
+    """Return the same of rows that are factored already, of which the first are bounded."""
+    count, pushes, none = len(d), np.zeros(len(space.C)), np.zeros(0, dtype=np.intp)
+    start, multipliers = space.nearest(free, c, pushes)
+    C, lengths, held = space.C[:count], space.lengths[:count], space.held[:count]
     gap, scale = d - C @ start, unit_scaling(lengths)
-    G, e = G * scale[:, None], gap * scale
-    largest = np.abs(e).max(initial=0.0)
+    G, e = space.beside[:count] * scale[:, None], gap * scale
+    G[held] = 0.0
+    active, conflict, largest = none, none, np.abs(e).max(initial=0.0)
     if (e[held] > 0.0).any():
         conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
     e[held] = -largest
     if not conflict.size and (e > 0.0).any():
-        active, conflict = _pushing(G, e / largest - _MET)
+        active, conflict, forces = _pushing(G, e / largest)
+        pushes[active] = largest * scale[active] * forces
     if conflict.size:
         nothing = np.full(len(free), np.nan)
-        return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), active, conflict)
-    rows, sides = np.concatenate([A, C[active]]), np.concatenate([c, d[active]])
-    pushes, (x, forces) = np.zeros(len(d)), nearest(factor, rows, free, sides)
-    pushes[active] = np.maximum(forces[len(A) :], 0.0)
-    return LeastDistance(x, forces[: len(A)], pushes, active, conflict)
+        return LeastDistance(nothing, 0.0 * multipliers, pushes, active, conflict)
+    x, multipliers = space.nearest(free, c, pushes) if active.size else (start, multipliers)
+    return LeastDistance(x, multipliers, pushes[:count], active, conflict)
 
 
-def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
-    """Return the bounds that push at min |y|, G y >= e, or those that contradict each other."""
-    rows, last = np.vstack([G.T, e]), np.zeros(G.shape[1] + 1)
+def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices, Floats]:
+    """Return the bounds that push at min |y|, G y >= e, or that conflict, and the forces."""
+    active = np.flatnonzero(e > _MET)
+    R = triangle(G[active].T)
+    if len(active) <= len(R) and (np.abs(R.diagonal()) > _APART).all():
+        forces = solve_squared(R.T, e[active])
+        if (forces >= 0.0).all() and (G @ (forces @ G[active]) >= e - _MET).all():
+            return active, active[:0], forces
+    rows, last = np.vstack([G.T, e - _MET]), np.zeros(G.shape[1] + 1)
     last[-1] = 1.0
     weights, residual = nonnegative_least_squares(rows, last)
-    selection = np.flatnonzero(weights > 0.0)
+    active = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
-        return selection[:0], np.flatnonzero(weights > _MET * weights.max())
-    if len(selection) == 1:
-        return selection, selection[:0]
-    # y is along G' u; of bounds that repeat each other there, independent ones give it
-    forces, _ = nonnegative_least_squares(G[selection].T, G.T @ weights)
-    return selection[forces > 0.0], selection[:0]
-
-
-def beside_rows(factor: Floats, A: Floats, C: Floats) -> tuple[Floats, Floats, Bools]:
-    """Return rows C L^-T in what rows A leave, M = L L', their lengths, and where it is none."""
-    G = solve_lower(factor, C.T).T
-    lengths = whole = row_lengths(G)
-    if len(A):
-        G = G @ orthonormal(solve_lower(factor, A.T), complete=True)[0][:, len(A) :]
-        lengths = row_lengths(G)
-    held = lengths <= _HELD * whole
-    G[held], lengths[held] = 0.0, 0.0
-    return G, lengths, held
+        return active[:0], np.flatnonzero(weights > _MET * weights.max()), weights[:0]
+    if len(active) > 1:
+        # y is along G' u; of bounds that repeat each other there, independent ones give it
+        active = active[nonnegative_least_squares(G[active].T, G.T @ weights)[0] > 0.0]
+    forces = solve_squared(triangle(G[active].T).T, e[active])
+    return active, active[:0], np.maximum(forces, 0.0)
 
 
 _PASSES = 8  # of Newton's method, which doubles eight digits to sixteen in one or two

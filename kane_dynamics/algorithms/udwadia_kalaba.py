@@ -32,7 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from kane_dynamics.algebra.matrices import orthonormal, solve_lower, solve_squared
+from kane_dynamics.algebra.matrices import solve_lower, solve_squared
+from kane_dynamics.algebra.row_space import RowSpace
 from kane_dynamics.algorithms.newton_euler import joint_friction
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
@@ -85,13 +86,7 @@ def nearest(factor: Floats, A: Floats, free: Floats, right_side: Floats) -> tupl
     """
     if not len(A):
         return free, np.zeros((0, *free.shape[1:]))
-    D = solve_lower(factor, A.T)
-    scaling = 1.0 / np.sqrt(np.square(D).sum(axis=0))
-    Q, R = orthonormal(scaling * D)
-    along = solve_lower(R.T, (scaling * (right_side - A @ free).T).T)
-    multipliers = (scaling * solve_lower(R.T, along, transposed=True).T).T
-    step = solve_lower(factor, Q @ along, transposed=True)
-    return free + step, multipliers
+    return RowSpace(factor, A, A[:0]).nearest(free, right_side, free[:0])
 
 
 def constrained_motion(

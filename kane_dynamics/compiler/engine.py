@@ -95,7 +95,7 @@ class CompiledEngine:
     ) -> tuple[Floats, Floats]:
         """Return the state after n steps of h [s] at constant efforts; ranks go into the log."""
         end = self._one(q, v, tau, t, h) if n == 1 else None
-        if end is not None and (log is None or end[-1] == log.rank):
+        if end is not None and (log is None or end.item(-1) == log.rank):
             return end[self._q], end[self._v]
         tables = _tables(q, v, n)
         self._fill(tables, np.ascontiguousarray(tau)[None, :], t, h, log)

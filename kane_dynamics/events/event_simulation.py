@@ -207,7 +207,9 @@ class EventSimulation:
     @property
     def motion(self) -> FlowMotion:
         """Return accelerations and forces at this state under the last efforts."""
-        return self._motion.current.flow.motion(self.q, self.v, self._motion.efforts, self.time)
+        state, current = (self.q, self.v, self.time), self._motion.current
+        motion = current.flow.motion(*state[:2], self._motion.efforts, self.time)
+        return replace(motion, multipliers=current.detector.share(*state, motion.multipliers))
 
     @property
     def forces(self) -> dict[str, float]:

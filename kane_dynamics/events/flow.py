@@ -169,7 +169,7 @@ class MinimalFlow(Flow):
         values[0] = [phi or 0.0 for phi in rows.positions]
         values[1] = rows.matrix @ v - rows.velocity
         if forces:
-            values[2, self.numbers] = self.multipliers(q, v, tau, t)
+            values[2, self.numbers] = self.motion(q, v, tau, t).multipliers
         return values
 
     def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
@@ -263,10 +263,7 @@ class SwitchedFlow(MinimalFlow):
 
     def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return the forces alone."""
-        values = self._compiled(q, v, tau, t)
-        if values is None:
-            return super().multipliers(q, v, tau, t)
-        return np.asarray(values[2, self.numbers])
+        return np.asarray(self.row_values(q, v, tau, t, True)[2, self.numbers])
 
     def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
         """Return Phi, A v - b0 and lambda of all rows of all parts, (3, k)."""

@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Guards that end a mode, and the root finding of the first one that does.
+Guards that end a mode.
 
-Guards are positive while a mode lasts: gaps of open contacts, pushes of closed ones, margins of
+They are positive while it lasts: gaps of open contacts, pushes of closed ones, margins of
 friction of those that stick, slips of those that slide, and margins of limits of constraints.
-
-A step of the integrator, as a function of its length, is a continuous extension without an error
-of its own: Brent's method finds the root on it. Gaps that close and open again within a step are
-found by the sign of their rates at its ends.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from operator import ge, itemgetter, mul
+from operator import ge, itemgetter
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from kane_dynamics.algorithms.largest_margin import largest_margin
 from kane_dynamics.algorithms.least_distance import ConeRows
@@ -30,10 +25,10 @@ from kane_dynamics.events.named_constraints import (
     Mode,
     NamedConstraint,
     NamedRows,
-    State,
 )
 from kane_dynamics.typing import Floats
 
+Forces = list[float] | dict[int, float]  # by the numbers of rows
 GAP, PUSH, GRIP, SLIP, LIMIT = 'gap', 'push', 'grip', 'slip', 'limit'
 # What counts as zero [m], [N or N m], [m/s]: above roundoff, below what anybody measures.
 NOTHING = {GAP: 1e-12, PUSH: 1e-9, GRIP: 1e-9, LIMIT: 1e-9, SLIP: 1e-10}
@@ -47,7 +42,7 @@ class Guard:
     part: NamedConstraint
     rows: Sequence[int]
 
-    def margin(self, multipliers: list[float]) -> float:
+    def margin(self, multipliers: Forces) -> float:
         """Return how far forces are from the limit, or from that of friction."""
         contact, forces = self.part.contact, [multipliers[k] for k in self.rows]
         if contact is None:
@@ -113,23 +108,32 @@ class EventDetector:
         values = [*self._open(distances)]
         for guard in self._slips:
             values.append(self._slip(guard, [rates[k] for k in guard.rows]))
-        values += self._margins(q, v, t, forces)
+        values += self._shared(q, v, t, forces)[0]
         guards = GuardValues(values, self._open(rates))
         self._last = q, v, guards  # the end of a step is the start of the next
         return guards
 
-    def _margins(self, q: Floats, v: Floats, t: float, forces: list[float]) -> list[float]:
-        """Return pushes and margins; where one fails, those of the share with the largest."""
+    def _shared(
+        self, q: Floats, v: Floats, t: float, forces: Forces
+    ) -> tuple[list[float], Floats | None]:
+        """Return pushes and margins; where one fails, the largest with their forces, if others."""
         margins = [*self._pushes(forces), *(guard.margin(forces) for guard in self._bounds)]
         if not self._shares or all(margin >= 0.0 for margin in margins):
-            return margins
+            return margins, None
         N = self._flow.left_null_space(q, v, t)
         if not N.any():
-            return margins
+            return margins, None
         multipliers = np.array([forces[k] for k in self._flow.numbers])
         unit, held = np.eye(len(N)), self._mode.rows_by_name
         cones = [guard.cone(unit[held[guard.part.name]]) for guard in self._bounded]
-        return largest_margin([cone.moved(multipliers, N) for cone in cones])
+        margins, z = largest_margin([cone.moved(multipliers, N) for cone in cones])
+        return margins, multipliers + N @ z
+
+    def share(self, q: Floats, v: Floats, t: float, multipliers: Floats) -> Floats:
+        """Return forces of the rows that hold, of least norm, in the share that guards judge."""
+        forces = dict(zip(self._flow.numbers, multipliers.tolist(), strict=True))
+        other = self._shared(q, v, t, forces)[1] if self._shares else None
+        return multipliers if other is None else other
 
     def failing(self, values: list[float]) -> list[int]:
         """Return the numbers of the guards that are below zero, beyond roundoff."""
@@ -169,7 +173,7 @@ class EventDetector:
         return hypot(*slip) - 2.0 * NOTHING[SLIP]
 
 
-def _picked(numbers: Sequence[int]) -> Callable[[list[float]], tuple[float, ...]]:
+def _picked(numbers: Sequence[int]) -> Callable[[Forces], tuple[float, ...]]:
     """Return a function that picks entries; `itemgetter` alone gives one as no tuple."""
     if len(numbers) > 1:
         return itemgetter(*numbers)
@@ -193,106 +197,3 @@ def _guard(
     kind: str, part: NamedConstraint, rows: NamedRows, watched: Iterable[Constraint | None]
 ) -> Guard:
     return Guard(kind, part, rows.numbers(one for one in watched if one is not None))
-
-
-ROOT_TOLERANCE = 1e-13  # [s]
-_HALVINGS = 40  # of a step, in search of a moment at which a guard is positive
-_DEEPEST = 4.0  # times the way at the first speed: no gap falls further in a step and comes back
-_SLOWER = 0.25  # slip in two directions comes to rest in steps of this part of what it takes
-
-
-class EventTime(NamedTuple):
-    """Where a motion got to: the state, how long it took [s], and what ended the mode."""
-
-    state: State
-    duration: float
-    failing: list[Guard]
-
-
-class StepInterval:
-    """Motion from a state in one mode, at constant efforts."""
-
-    __slots__ = ('_values', 'detector', 'efforts', 'flow', 'start')
-
-    def __init__(self, flow: Flow, detector: EventDetector, start: State, efforts: Floats) -> None:
-        self.flow, self.detector, self.start, self.efforts = flow, detector, start, efforts
-        self._values: dict[float, GuardValues] = {}
-
-    def after(self, h: float) -> State:
-        """Return the state after h [s]."""
-        if h == 0.0:
-            return self.start
-        q, v, t = self.start
-        return State(*self.flow.advance(q, v, self.efforts, t, h), t + h)
-
-    def guard_values(self, h: float) -> GuardValues:
-        """Return the guards after h [s], cached."""
-        values = self._values.get(h)
-        if values is None:
-            q, v, t = self.after(h)
-            values = self._values[h] = self.detector.guard_values(q, v, self.efforts, t)
-        return values
-
-    def reached(self, h: float) -> EventTime:
-        """Return the end of h [s], or the first event before it."""
-        detector, (q, v, t) = self.detector, self.start
-        if not detector.guards:
-            return EventTime(self.after(h), h, [])
-        if detector.turning:
-            # less where slip in two directions is about to end
-            h = min([h, *(_SLOWER * x for x in detector.times_to_stick(q, v, t, self.efforts))])
-        first, end = detector.gaps(q, v, self.efforts, t), self.after(h)
-        last = self._values[h] = detector.guard_values(end.q, end.v, self.efforts, end.t)
-        failing = detector.failing(last.values)
-        turns = min(map(mul, first.rates, last.rates), default=0.0) < 0.0
-        events = self._dips(first, last, h, failing) if turns else []
-        if not (failing or events):
-            return EventTime(end, h, [])
-        roots = [(self._root(k, h), k) for k in failing]
-        events += [(s, k) for s, k in roots if s is not None]
-        if not events:
-            return EventTime(end, h, [])
-        soonest = min(events)[0]
-        ended = [detector.guards[k] for s, k in events if s <= soonest + ROOT_TOLERANCE]
-        return EventTime(self.after(soonest), soonest, ended)
-
-    def _root(self, k: int, h: float) -> float | None:
-        """Return when guard k, which is negative after h, begins to be; None for a slow slip."""
-        value = self._value_of(k)
-        if value(0.0) > 0.0:
-            return _zero(value, 0.0, h)
-        for j in range(1, _HALVINGS):
-            part = h * 0.5**j
-            if value(part) > 0.0:
-                return _zero(value, part, 2.0 * part)
-        return None if self.detector.begins(k) else 0.0
-
-    def _dips(
-        self, first: GuardValues, last: GuardValues, h: float, failing: list[int]
-    ) -> list[tuple[float, int]]:
-        """Return when gaps begin to be negative that are positive again after h."""
-        dips = []
-        for k, (rate, later) in enumerate(zip(first.rates, last.rates, strict=True)):
-            if not rate < 0.0 < later or k in failing:
-                continue
-            if 0.0 < first.values[k] < -_DEEPEST * rate * h:
-                lowest = _zero(self._rate(k), 0.0, h)
-                if self.guard_values(lowest).values[k] < 0.0:
-                    dips.append((_zero(self._value_of(k), 0.0, lowest), k))
-        return dips
-
-    def _rate(self, k: int) -> Callable[[float], float]:
-        return lambda s: self.guard_values(s).rates[k]
-
-    def _value_of(self, k: int) -> Callable[[float], float]:
-        return lambda s: self.guard_values(s).values[k]
-
-
-def _zero(function: Callable[[float], float], a: float, b: float) -> float:
-    """Return where a function changes its sign."""
-    if function(b) == 0.0:
-        return b
-    root: float = scipy.optimize.brentq(
-        function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps
-    )
-    return root

@@ -24,8 +24,9 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
 from kane_dynamics.dynamics.interface import ReferenceDynamics
 from kane_dynamics.dynamics.interface import dynamics as reference
+from kane_dynamics.events.event_times import ROOT_TOLERANCE, StepInterval
 from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow
-from kane_dynamics.events.guards import LIMIT, ROOT_TOLERANCE, EventDetector, Guard, StepInterval
+from kane_dynamics.events.guards import LIMIT, EventDetector, Guard
 from kane_dynamics.events.named_constraints import (
     BREAKS,
     CHANGES,
@@ -85,10 +86,14 @@ class ConstraintSubsets:
 
     def compiled_mode(self, mode: Mode, directions: Mapping[str, Floats]) -> CompiledMode:
         """Return a mode, with the directions of its slips, ready to move in."""
-        rows = self.rows(mode.parts)
+        rows, key = self.rows(mode.parts), tuple(mode.states.values())
+        if key in rows.modes:
+            return rows.modes[key]
         flow = self._flow(rows, mode.held, _slips(mode, directions))
-        detector = EventDetector(mode, rows, flow, directions)
-        return CompiledMode(mode, directions, flow, detector)
+        made = CompiledMode(mode, directions, flow, EventDetector(mode, rows, flow, directions))
+        if isinstance(flow, SwitchedFlow):  # without directions of its own
+            rows.modes[key] = made
+        return made
 
     def _flow(self, rows: NamedRows, held: Sequence[Constraint], slips: Sequence[Slip]) -> Flow:
         if not (rows.switched.constraints or self._generic_only):
@@ -257,9 +262,9 @@ class HybridMotion:
             for name in {**before, **after}
             if before.get(name) != after.get(name)
         }
-        q, v, t = self.state
-        multipliers = self.current.flow.multipliers(q, v, self.efforts, t)
-        forces = dict(zip(self.current.mode.labels, multipliers.tolist(), strict=True))
+        (q, v, t), (mode, _, flow, detector) = self.state, self.current
+        multipliers = detector.share(q, v, t, flow.multipliers(q, v, self.efforts, t))
+        forces = dict(zip(mode.labels, multipliers.tolist(), strict=True))
         jump = new.impulse, new.energy_loss
         event = Event(t, kind, names, changed, *jump, read_only(q), read_only(v), forces)
         self.events.append(event)
@@ -269,9 +274,9 @@ class HybridMotion:
         """Begin a mode."""
         mode = self.subsets.compiled_mode(new.mode, new.directions)
         if new.mode.labels not in self._checked:  # each set once
-            robot, (q, _, t) = self.setting.dynamics.robot, new.state
-            held = ConstraintSet(robot, new.mode.held)
-            check_damping(robot, held, INTEGRATOR, q, t, self._step)
+            dynamics, (q, _, t) = self.setting.dynamics, new.state
+            how = INTEGRATOR, q, t, self._step, dynamics.mass_matrix(q)
+            check_damping(dynamics.robot, ConstraintSet(dynamics.robot, new.mode.held), *how)
             self._checked.add(new.mode.labels)
         self.current, self.state = mode, new.state
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, unique_labels
 from kane_dynamics.constraints.closed_contacts import ClosedContacts, ZeroRow
@@ -231,6 +231,7 @@ class NamedRows:
         self.first = {name: self.numbers(part.constraints)[0] for name, part in parts.items()}
         self.held = self.numbers(part.held for part in parts.values() if part.held is not None)
         self._last: tuple[Floats, Floats, float, ConstraintRows] | None = None
+        self.modes: dict[tuple[str, ...], Any] = {}  # that machine code moves, by their states
 
     def at(self, q: Floats, v: Floats, t: float) -> ConstraintRows:
         """Return all rows at a state; those of the last one are kept."""

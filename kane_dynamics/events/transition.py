@@ -87,9 +87,8 @@ class Instant(NamedTuple):
     def _transition(self, jams: bool = False) -> Transition:
         dynamics, rows, (q, v, t) = self.setting.dynamics, self.rows, self.state
         parts, mass, every = rows.parts, dynamics.mass_matrix(q), rows.at(q, v, t)
-        held = select_rows(every.take(rows.held), cholesky_factor(mass))
         touching = [part for part in parts.values() if _touches(part, rows, every)]
-        v, struck, settled = self._after_impact(mass, held, touching, jams)
+        v, struck, settled = self._after_impact(mass, touching, jams)
         returning = {guard.part.name for guard in self.failing if guard.kind == GAP} - {*struck}
         every = rows.at(q, v, t)
         separation = every.matrix @ v - every.velocity
@@ -97,11 +96,7 @@ class Instant(NamedTuple):
         closed = [
             part for part in touching if separation[rows.first[part.name]] <= nothing[part.name]
         ]
-        friction = joint_friction(dynamics.robot, v.tolist())
-        force = self.efforts - dynamics.bias_force(q, v) - friction
-        if v is not self.state.v:
-            held = replace(held, rows=every.take(rows.held))  # b depends on v
-        words, directions, still = self._decided(force, held, closed, v)
+        words, directions, still = self._decided(mass, closed, v)
         states = {
             name: HOLDS if part.contact is None else words.get(name, OPEN)
             for name, part in parts.items()
@@ -116,13 +111,19 @@ class Instant(NamedTuple):
         new = State(q, v, t)
         return Transition(mode, directions, new, impulse, loss, struck, settled)
 
+    def _held(self, mass: Floats, v: Floats) -> RowSelection:
+        """Return the rows of constraints, at speeds."""
+        every = self.rows.at(self.state.q, v, self.state.t)
+        return select_rows(every.take(self.rows.held), cholesky_factor(mass))
+
     def _after_impact(
-        self, mass: Floats, held: RowSelection, touching: Sequence[NamedConstraint], jams: bool
+        self, mass: Floats, touching: Sequence[NamedConstraint], jams: bool
     ) -> tuple[Floats, tuple[str, ...], tuple[str, ...]]:
         """Return the speeds after contacts struck, those that did, and those that settled."""
         setting, v, every = self.setting, self.state.v, self.rows.at(*self.state)
         pressed = [part for part in touching if part.contact and part.contact.normal is not None]
-        moved = np.abs(held.rows.matrix @ v - held.rows.velocity).max(initial=0.0)
+        missed = (every.matrix @ v - every.velocity)[self.rows.held]
+        moved = np.abs(missed).max(initial=0.0)
         if not pressed and moved <= AT_REST and not jams:
             return v, (), ()
         contacts = self.rows.closed(pressed, every)
@@ -134,7 +135,7 @@ class Instant(NamedTuple):
         contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
         # Newton's has no impact but of what approaches
         law = POISSON if jams and setting.law == NEWTON else setting.law
-        impact = resolve_impact(mass, v, held, contacts, law)
+        impact = resolve_impact(mass, v, self._held(mass, v), contacts, law)
         names, struck = [part.name for part in pressed], approach > AT_REST
         if jams:
             struck |= impact.pushes > 0.0
@@ -144,17 +145,35 @@ class Instant(NamedTuple):
             tuple(name for name, stays in zip(names, settling, strict=True) if stays),
         )
 
+    def _all_push(self, closed: Sequence[NamedConstraint], v: Floats) -> bool:
+        """Return whether machine code finds that contacts without friction all push if held."""
+        rows, (q, _, t) = self.rows, self.state
+        if any(part.contact is None or part.contact.tangent is not None for part in closed):
+            return False
+        held = [part.held for part in rows.parts.values() if part.held is not None]
+        code = rows.code([*held, *(part.distance for part in closed if part.distance)])
+        values = None if code is None else code.look(q, v, self.efforts, t)
+        if values is None:
+            return False
+        pushes = values[2, [rows.first[part.name] for part in closed]]
+        return bool(pushes.min() > _TIE * pushes.max())
+
     def _decided(
-        self, force: Floats, held: RowSelection, closed: Sequence[NamedConstraint], v: Floats
+        self, mass: Floats, closed: Sequence[NamedConstraint], v: Floats
     ) -> tuple[dict[str, str], dict[str, Floats], list[Constraint]]:
         """Return what closed contacts do, directions of slips, and rows of those that begin."""
         if not closed:
             return {}, {}, []
+        if self._all_push(closed, v):
+            return {part.name: SLIPS for part in closed}, {}, []
+        dynamics = self.setting.dynamics
+        friction = joint_friction(dynamics.robot, v.tolist())
+        force = self.efforts - dynamics.bias_force(self.state.q, v) - friction
         contacts = self.rows.closed(closed, self.rows.at(self.state.q, v, self.state.t))
         slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
         speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
         slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
-        motion = frictional_motion(force, held, contacts, slip)
+        motion = frictional_motion(force, self._held(mass, v), contacts, slip)
         begins = contacts.tangent.matrix @ motion.acceleration - contacts.tangent.acceleration
         ended = {(guard.part.name, guard.kind) for guard in self.failing}
         words, directions, still = {}, {}, list[Constraint]()

@@ -25,7 +25,7 @@ _T = TypeVar('_T')
 
 def as_vector(name: str, x: Any, size: int) -> Floats:
     """Return a copy of `x` as a vector of `size` finite floats."""
-    vector = np.array(as_numbers(name, x))
+    vector = as_numbers(name, x).copy()
     if vector.shape != (size,):
         raise InvalidInputError(f'{name}: need shape ({size},), got shape {vector.shape}')
     # a sum is quicker on short vectors; that of large numbers overflows

@@ -236,6 +236,6 @@ class Simulation:
         return self._engine.motion(self.q, self.v, efforts, self.time)
 
     def _set_state(self, q: Floats, v: Floats, efforts: Floats) -> None:
-        q.setflags(write=False)
-        v.setflags(write=False)
+        q.setflags(False)  # type: ignore[call-arg]  # a keyword costs four times as much
+        v.setflags(False)  # type: ignore[call-arg]
         self.q, self.v, self._efforts = q, v, efforts

@@ -9,6 +9,7 @@ from support.striking import arm, two_bodies
 
 import kane_dynamics as kd
 from kane_dynamics import constraints
+from kane_dynamics.events.guards import EventDetector
 
 PRINTED = 1.1e-9  # of numbers with ten digits
 
@@ -53,6 +54,42 @@ def test_a_stop_is_pressed_by_what_slows_the_other_joint():
     simulation.step([0, 0], 5)
     # rk4: 5 steps, (1.6 h)^5/120 each
     assert_allclose(simulation.v, [1.5 * np.exp(-2.0 / 1.2675 * 0.05), 0.0], rtol=0, atol=1e-9)
+
+
+def test_what_presses_on_a_stop_is_pulled_off_by_machine_code_too():
+    """A lock comes and goes while the stop is pressed, and then it is left."""
+    robot = arm(lower=-3.0, upper=0.0)
+    parts = {'stop': constraints.contact(constraints.joint_limit(robot, 'q2', 'upper'))}
+    lock = constraints.lock(robot, 'q1')
+    both = []
+    for options in ({}, {'dynamics': kd.compile(robot), 'precompile': [lock]}):
+        simulation = kd.EventSimulation(robot, parts, [0.2, 0.0], step=0.01, **options)
+        simulation.step([0.5, 1.0], 2)
+        simulation.add('lock', lock)
+        simulation.step([0.5, 1.0], 2)
+        assert simulation.states['stop'] == 'slips'
+        simulation.remove('lock')
+        simulation.step([0.5, -1.0], 2)
+        assert simulation.states['stop'] == 'open'
+        both.append(simulation)
+    one, other = ([(e.kind, e.names, e.states) for e in x.events] for x in both)
+    assert one == other
+    assert_allclose(both[0].v, both[1].v, rtol=0, atol=1e-9)
+
+
+def test_a_gap_that_closes_is_found_in_few_steps(monkeypatch):
+    """From a parabola of its values and rates, Newton's method needs two or three states."""
+    robot = arm(lower=-3.0, upper=0.0)
+    stop = constraints.contact(constraints.joint_limit(robot, 'q2', 'upper'), restitution=0.5)
+    simulation = kd.EventSimulation(robot, {'stop': stop}, [0.2, -0.1], [1.5, 2.4], step=0.1)
+    calls, guard_values = [], EventDetector.guard_values
+    monkeypatch.setattr(
+        EventDetector, 'guard_values', lambda *x: calls.append(x) or guard_values(*x)
+    )
+    simulation.step([0.0, 0.0])
+    (event,) = simulation.events
+    assert_allclose(event.q[1], 0.0, rtol=0, atol=1e-13)
+    assert len(calls) <= 8  # the ends of two intervals, and the root
 
 
 @pytest.mark.claim(37)

@@ -146,6 +146,32 @@ def test_a_wheel_that_spins_leaves_the_side_force_to_the_other():
         assert simulation.states == {'left': state, 'right': 'sticks'}
 
 
+@pytest.mark.parametrize('compiled', [False, True])
+def test_forces_are_the_share_that_guards_judge(compiled):
+    """Regression: the left wheel held more than its cone by the forces that were shown."""
+    robot, mu = drive(), 0.5
+    parts = tractions(robot, 60.0, 140.0, mu)
+    options = {'dynamics': kd.compile(robot)} if compiled else {}
+    rail = c.pfaffian(robot, lambda q, t: [0.0, 0.0, 1.0, 0.0, 0.0], label='rail')
+    simulation = kd.EventSimulation(robot, {**parts, 'rail': rail}, step=0.001, **options)
+    torque = 0.3 * _torque_of(robot, parts, mu * 60.0)
+    side, efforts = 0.9 * mu * 140.0, np.array([0.0, 0.0, 0.0, torque, -torque])
+    efforts[1] = side
+    simulation.step(efforts)
+    event = simulation.remove('rail')
+    assert simulation.states == {'left': 'sticks', 'right': 'sticks'}
+    assert event.forces == simulation.forces
+    for name, load in (('left', 60.0), ('right', 140.0)):
+        force = [event.forces[f'{name}/{row}'] for row in ('lateral', 'longitudinal')]
+        assert np.hypot(*force) < mu * load
+    lateral = [event.forces[f'{name}/lateral'] for name in ('left', 'right')]
+    assert_allclose(sum(lateral), -side, rtol=1e-6)
+    assert abs(lateral[0] - lateral[1]) > 0.1 * side  # least norm gives each a half
+    motion, mass = simulation.motion, kd.mass_matrix(robot, simulation.q)
+    pushed = simulation.rows.matrix.T @ motion.multipliers
+    assert_allclose(mass @ motion.acceleration - efforts, pushed, rtol=0, atol=1e-9)
+
+
 def _torque_of(robot, parts, force):
     """Return the torque of opposite signs on the wheels that asks for a force ahead at each."""
     rows = [part.tangent for part in parts.values()]
@@ -213,7 +239,7 @@ def test_a_slide_between_two_walls_is_held_by_any_pressure():
         ConeRows(side @ np.eye(2), np.array([5.0]), 0.3 * np.array([1.0, 0.0]), 0.0),
         ConeRows(np.zeros((0, 2)), np.zeros(0), up, 0.0),
     ]
-    assert min(largest_margin(walls)) > 0.0
+    assert min(largest_margin(walls)[0]) > 0.0
 
 
 def test_cones_that_hold_the_largest_margin_back_have_all_the_same():
@@ -238,7 +264,9 @@ def test_the_largest_margin_is_no_less_than_any_other(seed):
     def margin(z):
         return min(-one.excess(z) for one in cones)
 
-    best = min(largest_margin(cones))
+    margins, best_z = largest_margin(cones)
+    best = min(margins)
+    assert_allclose(margin(best_z), best, rtol=1e-12, atol=1e-9)
     z = scipy.optimize.differential_evolution(
         lambda x: -margin(x), [(-20.0, 20.0)] * d, rng=seed, tol=1e-10, maxiter=300
     )

@@ -59,8 +59,8 @@ NAMES = {
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/dry_friction.py _nearest_to_law: _EXACT * problem.size + problem.roundoff(best) -> _EXACT * problem.size - problem.roundoff(best)',  # noqa: E501, the search is longer
         'trajectories/retiming.py _fastest: profile.duration / before.duration - 1.0 -> profile.duration / before.duration + 1.0',  # noqa: E501, the search is longer
-        'algorithms/least_distance.py nearest_above: e / largest - _MET -> e / largest + _MET',
-        'algorithms/least_distance.py nearest_above: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
+        'algorithms/least_distance.py _pushing: e - _MET -> e + _MET',
+        'algorithms/least_distance.py nearest_beside: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
         'simulation/step_checks.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
         'simulation/step_checks.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _STANDSTILL -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _STANDSTILL',  # noqa: E501
