@@ -9,7 +9,7 @@ differential equations, with the dependent speeds :math:`v_D = D v_I + E` embedd
 that of a robot without any.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, solve_mode
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import CompiledSubset, Dynamics
-from kane_dynamics.events.named_constraints import NamedRows
+from kane_dynamics.events.named_constraints import Mode, NamedRows
 from kane_dynamics.robot.motion import coordinate_rates, integrate_coordinates
 from kane_dynamics.simulation.integrators import rk4
 from kane_dynamics.simulation.simulation import Engine
@@ -52,6 +52,19 @@ class Slip:
         speed = float(np.linalg.norm(slip))
         direction = slip / speed if speed > STILL else self.direction
         return np.asarray(direction @ matrix, dtype=float)
+
+
+def slips_of(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
+    """Return the contacts that slip with friction, for a flow."""
+    slips, slipping = [], mode.slipping
+    rows = mode.rows_by_name if slipping else {}
+    for part in slipping:
+        contact = part.contact
+        if contact is not None and contact.tangent is not None:
+            normal = rows[part.name].start if contact.normal is not None else None
+            law = contact.friction, normal, contact.load, directions[part.name]
+            slips.append(Slip(contact.tangent, *law))
+    return slips
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -25,7 +25,7 @@ from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_d
 from kane_dynamics.dynamics.interface import ReferenceDynamics
 from kane_dynamics.dynamics.interface import dynamics as reference
 from kane_dynamics.events.event_times import ROOT_TOLERANCE, StepInterval
-from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow
+from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow, slips_of
 from kane_dynamics.events.guards import LIMIT, EventDetector, Guard
 from kane_dynamics.events.named_constraints import (
     BREAKS,
@@ -89,7 +89,7 @@ class ConstraintSubsets:
         rows, key = self.rows(mode.parts), tuple(mode.states.values())
         if key in rows.modes:
             return rows.modes[key]
-        flow = self._flow(rows, mode.held, _slips(mode, directions))
+        flow = self._flow(rows, mode.held, slips_of(mode, directions))
         made = CompiledMode(mode, directions, flow, EventDetector(mode, rows, flow, directions))
         if isinstance(flow, SwitchedFlow):  # without directions of its own
             rows.modes[key] = made
@@ -139,19 +139,6 @@ def _unique(constraints: Sequence[Constraint]) -> list[Constraint]:
 def _knows(known: Sequence[Constraint], needed: Sequence[Constraint]) -> bool:
     """Return whether some constraints are among others."""
     return {id(one) for one in needed} <= {id(one) for one in known}
-
-
-def _slips(mode: Mode, directions: Mapping[str, Floats]) -> list[Slip]:
-    """Return the contacts that slip with friction, for a flow."""
-    slips, slipping = [], mode.slipping
-    rows = mode.rows_by_name if slipping else {}
-    for part in slipping:
-        contact = part.contact
-        if contact is not None and contact.tangent is not None:
-            normal = rows[part.name].start if contact.normal is not None else None
-            law = contact.friction, normal, contact.load, directions[part.name]
-            slips.append(Slip(contact.tangent, *law))
-    return slips
 
 
 class CompiledMode(NamedTuple):

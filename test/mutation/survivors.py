@@ -101,7 +101,6 @@ NAMES = {
     ],
     'OPEN': [
         'bases/icr_steering.py CentredSteering.towards: 1.0 - part -> 1.0 + part',
-        'events/transition.py Instant._after_impact: held.rows.matrix @ v - held.rows.velocity -> held.rows.matrix @ v + held.rows.velocity',  # noqa: E501
         'events/transition.py _impending: -motion.tractions[tangent] -> motion.tractions[tangent]',
     ],
 }
