@@ -104,6 +104,10 @@ class DriveResponse:
         duration = as_numbers('time [s]', time)[..., None]
         if not (duration >= 0.0).all() or np.isinf(duration).any():
             raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {describe(time)}')
+        return self.following(start, goal, duration)
+
+    def following(self, start: Floats, goal: Floats, duration: Floats) -> BaseMotion:
+        """Return the motion after times (..., 1), infinity for the end; see `after`."""
         lag, limit = self._lag, self._limit
         gap = np.abs(goal - start)
         beyond = gap > lag * limit

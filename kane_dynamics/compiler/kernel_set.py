@@ -33,14 +33,8 @@ from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, c
 from kane_dynamics.typing import ArrayLike, Floats
 
 _SOLVES: dict[str, Callable[..., KernelSpec]] = {
-    'forward_dynamics': Tracer.forward_dynamics,
-    'multipliers': Tracer.multipliers,
-    'consistent_velocity': balance_graphs.consistent_velocity,
-    'consistent_acceleration': balance_graphs.consistent_acceleration,
-    'constrained_effort': balance_graphs.constrained_effort,
-    'reference_effort': balance_graphs.reference_effort,
-    'frame_effort': balance_graphs.frame_effort,
-    'wrench_effort': balance_graphs.wrench_effort,
+    graph.__name__: graph
+    for graph in (Tracer.forward_dynamics, Tracer.multipliers, *balance_graphs.SOLVES)
 }
 TaskLaw = TaskSpaceLaw | WrenchLaw
 _LAWS: dict[str, Callable[..., Any]] = {'frame_effort': TaskSpaceLaw, 'wrench_effort': WrenchLaw}

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
+from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort
 from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.algorithms.wrench_law import WrenchLaw
@@ -34,7 +34,7 @@ from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.dynamics.limited_inverse import checked_limits
+from kane_dynamics.dynamics.limited_inverse import LimitedInverse, checked_limits
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import pose_numbers
@@ -242,8 +242,9 @@ class WrenchControl:
         drag = np.asarray(implicit_drag(robot, v.tolist(), self.friction_speed), dtype=float)
         bias = d.bias_force(q, v) + drag * v + task.jacobian.T @ wrench
         alike = np.ones(robot.nv)
+        state = q, v, np.zeros(1)
         problem = LimitedInverse(
-            robot, mass_matrix, bias, rows, self._columns, alike, self._limits
+            d, state, bias, self._law.actuated, self._columns, alike, self._limits
         )
         return problem.effort(a, alike if nearest_motion else None)
 

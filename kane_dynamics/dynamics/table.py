@@ -83,6 +83,8 @@ def sizes(engine: Any) -> dict[str, int]:
     known |= {'parameters': len(PARAMETERS) * len(robot.bodies)}
     known |= {'effort': effort, 'frame_effort': effort + REPORTED, 'terms': len(TERMS)}
     known |= {'wrench_effort': effort + PUSHED, 'task': TASK, 'task_gains': TASK_GAINS}
+    known |= {'forces': robot.nv + rows, 'responses': robot.nv + 2 * rows}
+    known |= {'augmented': robot.nv + 1}
     inputs = {'q': robot.nq, 'posture': robot.nq, 'time': 1, 'wanted': WANTED, 'gains': GAINS}
     return known | inputs
 
