@@ -104,10 +104,6 @@ class DriveResponse:
         duration = as_numbers('time [s]', time)[..., None]
         if not (duration >= 0.0).all() or np.isinf(duration).any():
             raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {describe(time)}')
-        return self.following(start, goal, duration)
-
-    def following(self, start: Floats, goal: Floats, duration: Floats) -> BaseMotion:
-        """Return the motion after times (..., 1), infinity for the end; see `after`."""
         lag, limit = self._lag, self._limit
         gap = np.abs(goal - start)
         beyond = gap > lag * limit
@@ -144,12 +140,6 @@ def moving(twist: Floats, rate: Floats) -> BaseMotion:
     across = np.concatenate([-twist[..., 1:2], twist[..., :1]], axis=-1)
     acceleration = np.concatenate([rate[..., :2] + turning * across, rate[..., 2:]], axis=-1)
     return BaseMotion(twist, acceleration)
-
-
-def twist_rate(motion: BaseMotion) -> Floats:
-    """Return the derivative of a twist, each component in C; the inverse of `moving`."""
-    turning = moving(motion.twist, np.zeros_like(motion.twist)).acceleration
-    return motion.acceleration - turning
 
 
 def _twists(what: str, x: ArrayLike) -> Floats:

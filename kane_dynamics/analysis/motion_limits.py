@@ -213,19 +213,18 @@ class MarginUse:
         self._effects = BaseEffects(
             effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
         )
-        # of twist and inertial acceleration, and yaw rate times velocity: efforts of wheels, speeds
+        # efforts of wheels and speeds, of twist, inertial acceleration, yaw rate times velocity
         rates, most = ground.rates.T, limits.efforts[: len(wheels)]
         spun = np.vstack([robot.damping[wheels] * rates, limits.spin * rates]) / most
         spun = np.vstack([spun, [-spun[4], spun[3]]])
         speeds = np.vstack([rates / limits.speeds, np.zeros((5, len(wheels)))])
         self._wheels = np.hstack([spun, speeds])
         self._rubbing = robot.friction[wheels] / most
-        drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
-        self._most = np.full(len(limits.efforts) + len(wheels), limits.margins.effort)
-        self._most[len(wheels) : len(limits.efforts)] -= (
-            drag[limits.arm] / limits.efforts[len(wheels) :]
-        )
-        self._most[len(limits.efforts) :] = limits.margins.speed
+        drag, kept = np.zeros(len(limits.efforts)), limits.margins
+        moving = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        drag[len(wheels) :] = moving[limits.arm]
+        asked = kept.effort - drag / limits.efforts
+        self._most = np.append(asked, np.full(len(wheels), kept.speed))
 
     @property
     def slack(self) -> Floats:
@@ -255,11 +254,13 @@ class MarginUse:
         there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
         ground, pushed = there.at(motion.acceleration, turning[..., 0], scalings)
         k, wheels = len(self._limits.contacts.names), len(self._limits.wheels)
+        efforts = len(self._limits.efforts)
         moved = np.concatenate([*motion, turning * motion.twist[..., :2]], axis=-1) @ self._wheels
         rooms = np.empty((*ground.shape[:-1], len(self._limits.names)))
         self._of_ground(ground, pushed[..., : 3 * k], rooms[..., : 1 + k])
         used, speeds = rooms[..., 1 + k :], moved[..., wheels:]
-        used[..., :-wheels], used[..., -wheels:] = pushed[..., 3 * k :], speeds
+        used[..., :efforts] = pushed[..., 3 * k :]
+        used[..., efforts:] = speeds
         used[..., :wheels] += moved[..., :wheels] + self._rubbing * np.sign(speeds)
         np.subtract(self._most, np.abs(used, out=used), out=used)
         return rooms

@@ -31,6 +31,7 @@ from kane_dynamics.typing import ArrayLike, Floats
 __all__ = ['Governor', 'GovernorResult']
 
 MOMENTS = 8  # of the horizon that are looked at, and its end state
+_END = 1e30  # [s] after which every drive follows its command
 _KNOTS = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
 
 FASTEST = 1e6  # [m/s, rad/s] of any base
@@ -113,7 +114,7 @@ class Governor:
         checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
         self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         self._times = _moments(horizon)
-        self._moments = np.append(self._times, np.inf)[:, None]
+        self._moments = np.append(self._times, _END)
         self._limits = MotionLimits(stands, wheels, passive, kept)  # compiles
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
@@ -127,7 +128,7 @@ class Governor:
         )
         other._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         other._times = _moments(horizon)
-        other._moments = np.append(other._times, np.inf)[:, None]
+        other._moments = np.append(other._times, _END)
         return other
 
     def admit(
@@ -218,7 +219,7 @@ class Governor:
         if steady:
             ends = moving(commands, np.zeros_like(commands))
             return rooms.of(ends, speed_scaling, np.multiply(speed_scaling, MOMENTS - 1.0))
-        motion = self._drive.following(twist, commands[:, None, :], self._moments)
+        motion = self._drive.after(twist, commands[:, None, :], self._moments)
         return rooms.of(motion, speed_scaling, speed_scaling * _KNOTS).min(axis=1)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:

@@ -233,8 +233,7 @@ class WrenchControl:
         """Return efforts near a singular pose, or where the least ones are beyond limits."""
         d, robot, rate, wrench = self.dynamics, self.dynamics.robot, report[:6], report[6:12]
         task = frame_task(d, self.frame, q, v, self.axes == 'frame')
-        mass_matrix = d.mass_matrix(q)
-        rows = select_rows(d.constraint_rows(q, v), cholesky_factor(mass_matrix))
+        rows = select_rows(d.constraint_rows(q, v), cholesky_factor(d.mass_matrix(q)))
         a, missed = self._acceleration(rows, task, rate, posture)
         if missed and not nearest_motion:
             ask = f"the robot cannot move '{self.frame}' here as its motion axes ask"
