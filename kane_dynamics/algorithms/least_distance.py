@@ -65,7 +65,7 @@ _CONTRADICTION = 1e-8
 _HELD = 1e-10
 # What a bound may be missed by, relative to the largest: two that meet from both sides are no
 # contradiction but for roundoff.
-_MET = 1e-9
+MET = 1e-9
 
 
 class LeastDistance(NamedTuple):
@@ -91,10 +91,10 @@ def nearest_above(
     G, e = G * scale[:, None], gap * scale
     largest = np.abs(e).max(initial=0.0)
     if (e[held] > 0.0).any():
-        conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
+        conflict = np.flatnonzero(held & (gap > MET * (1.0 + np.abs(C) @ np.abs(start))))
     e[held] = -largest
     if not conflict.size and (e > 0.0).any():
-        active, conflict = _pushing(G, e / largest - _MET)
+        active, conflict = _pushing(G, e / largest - MET)
     if conflict.size:
         nothing = np.full(len(free), np.nan)
         return LeastDistance(nothing, 0.0 * multipliers, np.zeros(len(d)), active, conflict)
@@ -111,7 +111,7 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices]:
     weights, residual = nonnegative_least_squares(rows, last)
     selection = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
-        return selection[:0], np.flatnonzero(weights > _MET * weights.max())
+        return selection[:0], np.flatnonzero(weights > MET * weights.max())
     if len(selection) == 1:
         return selection, selection[:0]
     # y is along G' u; of bounds that repeat each other there, independent ones give it

@@ -42,6 +42,7 @@ class ForceLimits(NamedTuple):
     cones: Sequence[ConeRows]  # Cones with several tangential rows
     names: tuple[str, ...]  # What bounds, and after them cones, are called
     friction: Sequence[PlacedCone]  # All friction cones
+    padded: tuple[Floats, Floats] | None  # The first two for machine code; None: it has none
 
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""
@@ -127,13 +128,28 @@ def force_limits(
         elif len(tangent):
             cones.append(ConeRows(tangent, np.zeros(len(tangent)), limit, size))
             names.append(cone.name)
+    C = np.array([row for row, _, _ in bounds]).reshape(-1, nv + rows)
+    d = np.array([least for _, least, _ in bounds])
+    padded, free = None, most_bounds(nv, rows) - len(d)
+    if not cones and free >= 0:
+        padded = np.pad(C, ((0, free), (0, 0))).ravel(), np.append(d, np.full(free, -1.0))
     return ForceLimits(
-        np.array([row for row, _, _ in bounds]).reshape(-1, nv + rows),
-        np.array([least for _, least, _ in bounds]),
+        C,
+        d,
         tuple(cones),
         (*(name for _, _, name in bounds), *names),
         friction,
+        padded,
     )
+
+
+def most_bounds(nv: int, rows: int) -> int:
+    """Return how many bounds machine code takes."""
+    return 2 * nv + 4 * rows
+
+
+# Share of the efforts beside the deviation, as squares: they decide only where motions are equal.
+SHARE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -39,6 +39,7 @@ from kane_dynamics.compiler.recipe import (
 )
 from kane_dynamics.compiler.steps.step_program import Law, Recorder, record_step
 from kane_dynamics.compiler.steps.time_loops import stepping_text
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import is_unit
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
@@ -147,10 +148,11 @@ def traced(recipe: Recipe, name: str, in_single: bool) -> Spec:
 
 
 def traced_by_graph(
-    recipe: Recipe, graph: Callable[..., KernelSpec], choices: Any, in_single: bool
-) -> KernelSpec:
-    """Return a kernel that is compiled on demand."""
-    return straight_line(graph, recipe.tracer(in_single), *choices)
+    recipe: Recipe, graph: Callable[..., Spec], choices: Any, in_single: bool
+) -> Spec:
+    """Return a kernel that is compiled on demand; routines check q by what they call."""
+    spec = graph(recipe.tracer(in_single), *choices)
+    return _of_unit_quaternions(spec, recipe.robot) if isinstance(spec, KernelSpec) else spec
 
 
 def build_one(recipe: Recipe, name: str, trace: Trace, choices: Any = ()) -> CachedKernel:
@@ -211,7 +213,11 @@ def compile_modules(
 
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
     """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
-    spec, slices = graph(tracer, *choices), tracer.robot.quaternion_slices
+    return _of_unit_quaternions(graph(tracer, *choices), tracer.robot)
+
+
+def _of_unit_quaternions(spec: KernelSpec, robot: Robot) -> KernelSpec:
+    slices = robot.quaternion_slices
     if not slices:
         return spec
     inputs = spec.function.sx_in()

@@ -69,7 +69,6 @@ class CompiledDynamics(Dynamics):
         self._as_read = recipe.rows_are_certain and 'motion' in self._kernels and self.robot.nv > 0
         if not recipe.rows_are_certain:  # forces are shared out between rows that repeat others
             self._use('multipliers', lambda *x: self.motion_at(*x[:3], float(x[3][0])).multipliers)
-            self._calls['force_responses', ()] = None, None
         for name in build.kernels.keys() & DIRECT.keys():
             # calls on plain arrays of one state go straight to machine code
             vars(self)[DIRECT[name]] = self._kernels[name].call

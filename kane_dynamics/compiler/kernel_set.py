@@ -12,10 +12,11 @@ from kane_dynamics.algorithms.udwadia_kalaba import Motion, solve_motion
 from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.compiler.build import Build, build_batches, build_one, traced, traced_by_graph
 from kane_dynamics.compiler.cache import CachedKernel
-from kane_dynamics.compiler.graphs import inverse_dynamics as balance_graphs
+from kane_dynamics.compiler.graphs import limited_effort
+from kane_dynamics.compiler.graphs.inverse_dynamics import SOLVES, external_force
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
 from kane_dynamics.compiler.kernel import Kernel
-from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, KernelSpec
+from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT, Spec
 from kane_dynamics.compiler.llvm.native import Linker
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import DIRECT, IN_SINGLE, INPUTS, Recipe, too_large
@@ -32,17 +33,15 @@ from kane_dynamics.robot.checks import as_mapping, as_names, as_number, as_vecto
 from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
 
-_SOLVES: dict[str, Callable[..., KernelSpec]] = {
-    graph.__name__: graph
-    for graph in (Tracer.forward_dynamics, Tracer.multipliers, *balance_graphs.SOLVES)
-}
+_GRAPHS = Tracer.forward_dynamics, Tracer.multipliers, *SOLVES, *limited_effort.SOLVES
+_SOLVES: dict[str, Callable[..., Spec]] = {graph.__name__: graph for graph in _GRAPHS}
 TaskLaw = TaskSpaceLaw | WrenchLaw
 _LAWS: dict[str, Callable[..., Any]] = {'frame_effort': TaskSpaceLaw, 'wrench_effort': WrenchLaw}
 Method = Callable[..., Floats]
 Key = tuple[str, tuple[Any, ...]]
 
 
-def graph_of(name: str) -> Callable[..., KernelSpec]:
+def graph_of(name: str) -> Callable[..., Spec]:
     """Return what traces a function of the table, with its choices."""
     return _SOLVES[name] if name in _SOLVES else function_graph(name)
 
@@ -158,7 +157,8 @@ class KernelSet:
         """Make the kernels of a law, and of its efforts at limits, where they are new."""
         self.find(next(row for row, kind in _LAWS.items() if type(law) is kind), (law,))
         if isinstance(law, WrenchLaw):
-            self.find('inner_forces', (law.actuated,))
+            for row in ('inner_forces', 'limited_effort'):
+                self.find(row, (law.actuated,))
             for row in ('force_responses', 'frame_jacobians', 'frame_bias_accelerations'):
                 self.find(row)
 
@@ -167,7 +167,7 @@ class KernelSet:
         if too_large(self.reference.robot):
             return None
         if 'external_force' not in self:
-            made = self.made(balance_graphs.external_force, self.build.recipe)
+            made = self.made(external_force, self.build.recipe)
             self._kernels['external_force', ()] = made
         frames = self.reference.frames
         wrenches = np.zeros((len(frames), 6))
@@ -177,7 +177,7 @@ class KernelSet:
         return self['external_force'].checked(q, wrenches.ravel())
 
     def made(
-        self, graph: Callable[..., KernelSpec], recipe: Recipe, choices: tuple[Any, ...] = ()
+        self, graph: Callable[..., Spec], recipe: Recipe, choices: tuple[Any, ...] = ()
     ) -> Kernel:
         """Return the kernel of a graph, by the robot's recipe or another one."""
         what = recipe, graph.__name__, partial(traced_by_graph, recipe, graph, choices), choices

@@ -34,7 +34,8 @@ from kane_dynamics.analysis.frame_task import FrameTask, check_gains, frame_task
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.dynamics.limited_inverse import LimitedInverse, checked_limits
+from kane_dynamics.dynamics.limited_inverse import checked_limits
+from kane_dynamics.dynamics.limited_problem import LimitedInverse
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import pose_numbers

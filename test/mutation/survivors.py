@@ -73,10 +73,10 @@ NAMES = {
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
-        'dynamics/limited_inverse.py LimitedInverse._nearest: forces[:nv] + whole[end:, :-1].T @ forces[nv:] -> forces[:nv] - whole[end:, :-1].T @ forces[nv:]',  # noqa: E501
-        'dynamics/limited_inverse.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias -> d.mass_matrix(self.state[0]) @ a - self.bias',  # noqa: E501
-        'dynamics/limited_inverse.py LimitedInverse._unlimited: mass @ target + self.bias -> mass @ target - self.bias',  # noqa: E501
-        'dynamics/limited_inverse.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias - values -> d.mass_matrix(self.state[0]) @ a + self.bias + values',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: forces[:nv] + whole[end:, :-1].T @ forces[nv:] -> forces[:nv] - whole[end:, :-1].T @ forces[nv:]',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias -> d.mass_matrix(self.state[0]) @ a - self.bias',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._unlimited: mass @ target + self.bias -> mass @ target - self.bias',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias - values -> d.mass_matrix(self.state[0]) @ a + self.bias + values',  # noqa: E501
         'algorithms/row_elimination.py _by_the_rule: use + dropped[-1] -> use - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
         'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of what constraint rows ask of a motion, and of the efforts that produce or follow it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
@@ -72,37 +72,6 @@ def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> 
     return effort_spec(
         'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, rcond
     )
-
-
-def inner_forces(tracer: Tracer, actuated: Names) -> KernelSpec:
-    """Trace changes of efforts and multipliers that move nothing, one for each actuated speed."""
-    nv, weights, rcond = tracer.robot.nv, symbols('w', tracer.robot.nv), ca.SX(1.0)
-    driven, balance = indices_of(tracer, actuated), inverse_solve(tracer)
-    moves = ca.SX(nv + len(tracer.state_rows), nv)
-    for k in driven:
-        unit = [float(j == k) for j in range(nv)]
-        result = balance.balanced(unit, driven, weights)
-        effort = [x - e for x, e in zip(result.effort, unit, strict=True)]
-        moves[:, k] = column([*effort, *result.multipliers]) / sqrt(weights[k])
-        rcond = smaller(rcond, result.rcond)
-    inputs = [tracer.q, tracer.v, weights, [tracer.t]]
-    return tracer.spec('inner_forces', inputs, [ca.vec(moves.T)], [moves.shape], ca.SX(rcond))
-
-
-def force_responses(tracer: Tracer) -> KernelSpec:
-    """Trace what unit forces, and the right sides of rows, cause; then the rows."""
-    nv, rows = tracer.robot.nv, tracer.state_rows
-    system, rcond = ConstrainedSystem(factor_tree(tracer.mass), tracer.system(rows)), ca.SX(1.0)
-    results = []
-    for k in range(nv + 1):
-        unit = [float(j == k) for j in range(nv)]
-        solved = system.solve(unit, [float(k == nv) * x for x in rows.acceleration])
-        results.append(column([*solved.x, *solved.multipliers]))
-        rcond = smaller(rcond, solved.rcond)
-    known = [column([*row, b]).T for row, b in zip(rows.matrix, rows.acceleration, strict=True)]
-    whole = ca.vertcat(ca.horzcat(*results), *known)
-    inputs = [tracer.q, tracer.v, [tracer.t]]
-    return tracer.spec('force_responses', inputs, [ca.vec(whole.T)], [whole.shape], ca.SX(rcond))
 
 
 def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
@@ -275,8 +244,8 @@ def wrench_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
     return effort_spec(*named, (v, a), force, rcond, motion.report)
 
 
-SOLVES: tuple[Callable[..., KernelSpec], ...] = (
+SOLVES = (
     *(consistent_velocity, consistent_acceleration, constrained_effort, reference_effort),
-    *(inner_forces, force_responses, frame_effort, wrench_effort),
+    *(frame_effort, wrench_effort),
 )
 """Graphs of rows of the table, with their choices after the tracer."""
