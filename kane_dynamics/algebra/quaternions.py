@@ -144,7 +144,7 @@ def vec3(a: Quaternion) -> NDArray:
     array([1., 2., 3.])
 
     """
-    return as_array((a.x, a.y, a.z))
+    return a.vec.copy() if isinstance(a, NumericQuaternion) else as_array((a.x, a.y, a.z))
 
 
 def vec4(a: Quaternion) -> NDArray:

@@ -64,7 +64,7 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
 _CONTRADICTION = 1e-8
 # What a bound may be missed by, relative to the largest: two that meet from both sides are no
 # contradiction but for roundoff.
-_MET = 1e-9
+MET = 1e-9
 _APART = 1e-6  # distance of a bound, of unit length, from others that it does not repeat
 
 
@@ -95,7 +95,7 @@ def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> Least
     G[held] = 0.0
     active, conflict, largest = none, none, np.abs(e).max(initial=0.0)
     if (e[held] > 0.0).any():
-        conflict = np.flatnonzero(held & (gap > _MET * (1.0 + np.abs(C) @ np.abs(start))))
+        conflict = np.flatnonzero(held & (gap > MET * (1.0 + np.abs(C) @ np.abs(start))))
     e[held] = -largest
     if not conflict.size and (e > 0.0).any():
         active, conflict, forces = _pushing(G, e / largest)
@@ -109,18 +109,18 @@ def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> Least
 
 def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices, Floats]:
     """Return the bounds that push at min |y|, G y >= e, or that conflict, and the forces."""
-    active = np.flatnonzero(e > _MET)
+    active = np.flatnonzero(e > MET)
     R = triangle(G[active].T)
     if len(active) <= len(R) and (np.abs(R.diagonal()) > _APART).all():
         forces = solve_squared(R.T, e[active])
-        if (forces >= 0.0).all() and (G @ (forces @ G[active]) >= e - _MET).all():
+        if (forces >= 0.0).all() and (G @ (forces @ G[active]) >= e - MET).all():
             return active, active[:0], forces
-    rows, last = np.vstack([G.T, e - _MET]), np.zeros(G.shape[1] + 1)
+    rows, last = np.vstack([G.T, e - MET]), np.zeros(G.shape[1] + 1)
     last[-1] = 1.0
     weights, residual = nonnegative_least_squares(rows, last)
     active = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
-        return active[:0], np.flatnonzero(weights > _MET * weights.max()), weights[:0]
+        return active[:0], np.flatnonzero(weights > MET * weights.max()), weights[:0]
     if len(active) > 1:
         # y is along G' u; of bounds that repeat each other there, independent ones give it
         active = active[nonnegative_least_squares(G[active].T, G.T @ weights)[0] > 0.0]

@@ -24,14 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import row_lengths, solve_lower, solve_squared, triangle
-from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
 from kane_dynamics.algorithms.least_distance import ConeRows, nearest_in_cones
-from kane_dynamics.algorithms.udwadia_kalaba import nearest, unit_scaling
 from kane_dynamics.constraints.closed_contacts import PlacedCone
-from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import UnreachableAccelerationError
-from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 # A limit is reached at this part of the largest force.
@@ -47,6 +42,7 @@ class ForceLimits(NamedTuple):
     cones: Sequence[ConeRows]  # Cones with several tangential rows
     names: tuple[str, ...]  # What bounds, and after them cones, are called
     friction: Sequence[PlacedCone]  # All friction cones
+    padded: tuple[Floats, Floats] | None  # The first two for machine code; None: it has none
 
     def excess(self, forces: Floats) -> Floats:
         """Return by how much bounds, and after them cones, are exceeded; negative inside."""
@@ -82,13 +78,13 @@ class ForceLimits(NamedTuple):
         self, factor: Floats, start: Floats, directions: Floats, excess: Floats, what: str
     ) -> Floats:
         """Return the least x, |L' x|, whose forces, start + directions x, satisfy all."""
-        if directions.shape[1]:
+        free = np.zeros(directions.shape[1])
+        if directions.any():
             # a force that only roundoff changes would be changed by efforts beyond all bounds
             sizes = np.abs(directions)
             directions = np.where(sizes > _ROUNDOFF * sizes.max(), directions, 0.0)
             C = self.bounds @ directions
             cones = [cone.moved(start, directions) for cone in self.cones]
-            free = np.zeros(directions.shape[1])
             result = nearest_in_cones(factor, free, C, excess[: len(C)], cones)
             if not result.conflict.size:
                 return result.x
@@ -98,7 +94,7 @@ class ForceLimits(NamedTuple):
                 np.flatnonzero(excess > REACHED * (1.0 + np.abs(start).max(initial=0.0)))
             )
             if not conflict:
-                return np.zeros(0)
+                return free
         raise UnreachableAccelerationError(
             f'nothing within its limits gives {what}; these are in conflict',
             conflict,
@@ -132,18 +128,28 @@ def force_limits(
         elif len(tangent):
             cones.append(ConeRows(tangent, np.zeros(len(tangent)), limit, size))
             names.append(cone.name)
+    C = np.array([row for row, _, _ in bounds]).reshape(-1, nv + rows)
+    d = np.array([least for _, least, _ in bounds])
+    padded, free = None, most_bounds(nv, rows) - len(d)
+    if not cones and free >= 0:
+        padded = np.pad(C, ((0, free), (0, 0))).ravel(), np.append(d, np.full(free, -1.0))
     return ForceLimits(
-        np.array([row for row, _, _ in bounds]).reshape(-1, nv + rows),
-        np.array([least for _, least, _ in bounds]),
+        C,
+        d,
         tuple(cones),
         (*(name for _, _, name in bounds), *names),
         friction,
+        padded,
     )
 
 
-_NULL = 1e-10  # singular value, on rows of unit length, of a direction that is free
+def most_bounds(nv: int, rows: int) -> int:
+    """Return how many bounds machine code takes."""
+    return 2 * nv + 4 * rows
+
+
 # Share of the efforts beside the deviation, as squares: they decide only where motions are equal.
-_SHARE = 1e-10
+SHARE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -180,101 +186,3 @@ class LimitedEffort:
     margins: Floats
     residual: float
     labels: tuple[str, ...]
-
-
-class LimitedInverse(NamedTuple):
-    """Inverse dynamics at one state, c = C v + g + friction - J' w, and what limits its forces."""
-
-    robot: Robot
-    mass_matrix: Floats
-    bias: Floats
-    selection: RowSelection
-    columns: Sequence[int]
-    weights: Floats
-    limits: ForceLimits
-
-    def effort(
-        self,
-        target: Floats,
-        deviation: Floats | None = None,
-        unlimited: tuple[Floats, float, Floats] | None = None,
-    ) -> LimitedEffort:
-        """
-        Return efforts for an acceleration, or for the nearest one within limits.
-
-        Forces without limits, what remains of the balance, and by how much the forces exceed the
-        limits are computed where they are not known.
-        """
-        try:
-            return self._exact(target, *(unlimited or self._unlimited(target)))
-        except UnreachableAccelerationError:
-            if deviation is None:
-                raise
-        return self._nearest(target, deviation)
-
-    def _unlimited(self, target: Floats) -> tuple[Floats, float, Floats]:
-        """Return the forces of all rows without limits, the residual, and the excess."""
-        check_allowed(self.selection, target)
-        force, A = self.mass_matrix @ target + self.bias, self.selection.independent.matrix
-        effort, multipliers, _, residual = balance_force(
-            self.robot, A, self.columns, force, self.weights
-        )
-        forces = self._of_all_rows(np.concatenate([effort, multipliers]))
-        return forces, residual, self.limits.excess(forces)
-
-    def _exact(
-        self, target: Floats, start: Floats, residual: float, excess: Floats
-    ) -> LimitedEffort:
-        labels, forces, beyond = self.selection.rows.labels, start, excess
-        if (excess > 0.0).any():
-            moves, factor = self._inner_forces()
-            what = 'the wanted acceleration'
-            forces = start + moves @ self.limits.nearest(factor, start, moves, excess, what)
-            beyond = self.limits.excess(forces)
-        return self.limits.result(forces, target, target, residual, labels, beyond)
-
-    def _inner_forces(self) -> tuple[Floats, Floats]:
-        """Return the changes of forces that move nothing, and the factor of their efforts."""
-        A, driven, nv = self.selection.independent.matrix, list(self.columns), self.robot.nv
-        scaling = unit_scaling(row_lengths(A))
-        rows = scaling[:, None] * A
-        undriven = np.ones(nv, dtype=bool)
-        undriven[driven] = False
-        free = np.eye(len(A))
-        if len(driven) < nv:
-            _, sizes, free = np.linalg.svd(rows[:, undriven].T)
-            free = free[np.count_nonzero(sizes > _NULL * sizes.max(initial=0.0)) :]
-        efforts = np.where(undriven, 0.0, -free @ rows).T  # they undo what the rows do
-        factor = triangle(np.sqrt(self.weights)[:, None] * efforts).T
-        return self._of_all_rows(np.vstack([efforts, (scaling * free).T])), factor
-
-    def _nearest(self, target: Floats, deviation: Floats) -> LimitedEffort:
-        rows, root, driven = self.selection.independent, self.selection.root, list(self.columns)
-        nv, of_rows = self.robot.nv, self._of_all_rows
-        efforts = np.eye(nv)[:, driven]
-        pushed = solve_squared(root, np.column_stack([-self.bias, efforts]))
-        sides = np.zeros((len(rows), 1 + len(driven)))
-        sides[:, 0] = rows.acceleration
-        both = np.vstack(nearest(root, rows.matrix, pushed, sides))
-        start, moves = both[:, 0], both[:, 1:]
-        weights = np.sqrt(deviation)
-        missed, scaled = weights * (start[:nv] - target), weights[:, None] * moves[:nv]
-        share = np.diag(np.sqrt(self.weights[driven]))
-        share *= np.sqrt(_SHARE) * np.linalg.norm(scaled) / np.linalg.norm(share)
-        Q, R = np.linalg.qr(np.vstack([scaled, share]))
-        free = solve_lower(R.T, -Q[: len(missed)].T @ missed, transposed=True)
-        directions = np.vstack([efforts, moves[nv:]])
-        forces = np.concatenate([np.zeros(nv), start[nv:]]) + directions @ free
-        every, what = of_rows(forces), 'any acceleration'
-        excess = self.limits.excess(every)
-        x = self.limits.nearest(R.T, every, of_rows(directions), excess, what)
-        forces, a = forces + directions @ x, start[:nv] + moves[:nv] @ (free + x)
-        values = forces[:nv] + rows.matrix.T @ forces[nv:]
-        residual = float(np.linalg.norm(self.mass_matrix @ a + self.bias - values))
-        labels, every = self.selection.rows.labels, of_rows(forces)
-        return self.limits.result(every, a, target, residual, labels, self.limits.excess(every))
-
-    def _of_all_rows(self, forces: Floats) -> Floats:
-        """Return efforts and multipliers of all rows from those of the independent ones."""
-        nv = self.robot.nv
-        return np.concatenate([forces[:nv], self.selection.shared(forces[nv:])])

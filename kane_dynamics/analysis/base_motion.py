@@ -142,12 +142,6 @@ def moving(twist: Floats, rate: Floats) -> BaseMotion:
     return BaseMotion(twist, acceleration)
 
 
-def twist_rate(motion: BaseMotion) -> Floats:
-    """Return the derivative of a twist, each component in C; the inverse of `moving`."""
-    turning = moving(motion.twist, np.zeros_like(motion.twist)).acceleration
-    return motion.acceleration - turning
-
-
 def _twists(what: str, x: ArrayLike) -> Floats:
     rows = as_numbers(what, x)
     if rows.shape[-1:] != (3,):

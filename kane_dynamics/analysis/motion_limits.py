@@ -23,7 +23,7 @@ from kane_dynamics.analysis.base_effects import (
     TracedFooting,
     planar_robot,
 )
-from kane_dynamics.analysis.base_motion import BaseMotion, twist_rate
+from kane_dynamics.analysis.base_motion import BaseMotion
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
@@ -197,12 +197,11 @@ class MarginUse:
     """
 
     def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
-        self._limits, contacts = limits, limits.contacts
+        self._limits, contacts, wheels = limits, limits.contacts, limits.wheels
         robot, start = contacts.robot, np.atleast_2d(q)[0]
         self._planned = np.ndim(q) > 1
-        self._drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
         ground, effects = limits.ground(start), limits.effects.at(q, v, a)
-        self._size, self._rates = ground.size, ground.rates
+        self._size, count = ground.size, 3 * len(contacts.names)
         c, s = np.cos(start[2]), np.sin(start[2])
         turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         forces = turned @ ground.wrenches[3:]
@@ -210,9 +209,22 @@ class MarginUse:
         # of -p x f; no row has a moment about the vertical
         forces[2] += start[0] * moments[1] - start[1] * moments[0]
         pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
+        pushes[:, count:] /= limits.efforts
         self._effects = BaseEffects(
             effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
         )
+        # efforts of wheels and speeds, of twist, inertial acceleration, yaw rate times velocity
+        rates, most = ground.rates.T, limits.efforts[: len(wheels)]
+        spun = np.vstack([robot.damping[wheels] * rates, limits.spin * rates]) / most
+        spun = np.vstack([spun, [-spun[4], spun[3]]])
+        speeds = np.vstack([rates / limits.speeds, np.zeros((5, len(wheels)))])
+        self._wheels = np.hstack([spun, speeds])
+        self._rubbing = robot.friction[wheels] / most
+        drag, kept = np.zeros(len(limits.efforts)), limits.margins
+        moving = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        drag[len(wheels) :] = moving[limits.arm]
+        asked = kept.effort - drag / limits.efforts
+        self._most = np.append(asked, np.full(len(wheels), kept.speed))
 
     @property
     def slack(self) -> Floats:
@@ -238,48 +250,29 @@ class MarginUse:
             Where the arm is on its plan, in steps.
 
         """
-        scalings = np.asarray(speed_scaling, dtype=float)
+        scalings, turning = np.asarray(speed_scaling, dtype=float), motion.twist[..., 2:]
         there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
-        ground, pushed = there.at(motion.acceleration, motion.twist[..., 2], scalings)
-        count = 3 * len(self._limits.contacts.names)
-        parts = (
-            self._of_ground(ground, pushed[..., :count]),
-            self._of_efforts(pushed[..., count:], motion),
-            self._of_speeds(motion),
-        )
-        shape = ground.shape[:-1]
-        rooms = np.empty((*shape, len(self._limits.names)))
-        first = 0
-        for part in parts:
-            rooms[..., first : first + part.shape[-1]] = part
-            first += part.shape[-1]
+        ground, pushed = there.at(motion.acceleration, turning[..., 0], scalings)
+        k, wheels = len(self._limits.contacts.names), len(self._limits.wheels)
+        efforts = len(self._limits.efforts)
+        moved = np.concatenate([*motion, turning * motion.twist[..., :2]], axis=-1) @ self._wheels
+        rooms = np.empty((*ground.shape[:-1], len(self._limits.names)))
+        self._of_ground(ground, pushed[..., : 3 * k], rooms[..., : 1 + k])
+        used, speeds = rooms[..., 1 + k :], moved[..., wheels:]
+        used[..., :efforts] = pushed[..., 3 * k :]
+        used[..., efforts:] = speeds
+        used[..., :wheels] += moved[..., :wheels] + self._rubbing * np.sign(speeds)
+        np.subtract(self._most, np.abs(used, out=used), out=used)
         return rooms
 
-    def _of_ground(self, ground: Floats, pulls: Floats) -> Floats:
-        """Return headrooms of tipping over and of the friction of each contact."""
+    def _of_ground(self, ground: Floats, pulls: Floats, rooms: Floats) -> None:
+        """Set headrooms of tipping over and of the friction of each contact."""
         kept, mu = self._limits.margins, self._limits.contacts.friction.min(axis=1)
-        total, loads = ground[..., :1], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
+        total, loads = ground[..., 0], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
         forces = pulls.reshape(*pulls.shape[:-1], len(mu), 3)
         used = np.sqrt(np.einsum('...ij,...ij->...i', forces, forces))
-        most = mu * loads
         with np.errstate(divide='ignore', invalid='ignore'):
-            edge = ground[..., 1 + len(mu) :].min(axis=-1, keepdims=True) / total
-            use = np.where(used > 0.0, used / most, 0.0)
-        stands = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
-        return np.concatenate([stands, np.where(np.isnan(most), np.inf, kept.friction - use)], -1)
-
-    def _of_efforts(self, efforts: Floats, motion: BaseMotion) -> Floats:
-        """Return headrooms of the efforts of wheels and arm."""
-        limits, robot = self._limits, self._limits.contacts.robot
-        wheels, count = limits.wheels, len(limits.wheels)
-        rates, spins = motion.twist @ self._rates.T, twist_rate(motion) @ self._rates.T
-        drag = robot.damping[wheels] * rates + robot.friction[wheels] * np.sign(rates)
-        asked = np.abs(efforts)
-        asked[..., :count] = np.abs(efforts[..., :count] + limits.spin * spins + drag)
-        asked[..., count:] += self._drag[limits.arm]
-        return limits.margins.effort - asked / limits.efforts
-
-    def _of_speeds(self, motion: BaseMotion) -> Floats:
-        """Return headrooms of the speeds of wheels."""
-        limits = self._limits
-        return limits.margins.speed - np.abs(motion.twist @ self._rates.T) / limits.speeds
+            edge = ground[..., 1 + len(mu) :].min(axis=-1) / total
+            use = np.where(used > 0.0, used / (mu * loads), 0.0)
+        rooms[..., 0] = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
+        rooms[..., 1:] = np.where(np.isnan(mu), np.inf, kept.friction - use)

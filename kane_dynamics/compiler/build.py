@@ -48,6 +48,7 @@ from kane_dynamics.compiler.recipe import (
 )
 from kane_dynamics.compiler.steps.step_program import Recorder, record_start, record_step
 from kane_dynamics.compiler.steps.time_loops import rollout_text, stepping_text
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import is_unit
 from kane_dynamics.simulation.integrators import INTEGRATORS
 
@@ -120,11 +121,12 @@ def compile_batches(recipe: Recipe, name: str, choices: Sequence[Any]) -> Cached
 
 
 def _traced(recipe: Recipe, name: str, choices: Sequence[Any], in_single: bool = False) -> Spec:
-    """Return a kernel that is compiled with the robot, or on demand."""
+    """Return a kernel of the robot or on demand; routines check q by what they call."""
     at_start = makers(recipe, in_single)
     if name in at_start:
         return at_start[name]()
-    return straight_line(graph_of(name), tracer_of(recipe, in_single), *choices)
+    spec = graph_of(name)(tracer_of(recipe, in_single), *choices)
+    return _of_unit_quaternions(spec, recipe.robot) if isinstance(spec, KernelSpec) else spec
 
 
 def _in_single(recipe: Recipe, spec: Spec) -> bool:
@@ -204,7 +206,11 @@ def compile_modules(
 
 def straight_line(graph: Callable[..., KernelSpec], tracer: Tracer, *choices: Any) -> KernelSpec:
     """Return the kernel of a graph, ill where a quaternion of q, its first input, is not unit."""
-    spec, slices = graph(tracer, *choices), tracer.robot.quaternion_slices
+    return _of_unit_quaternions(graph(tracer, *choices), tracer.robot)
+
+
+def _of_unit_quaternions(spec: KernelSpec, robot: Robot) -> KernelSpec:
+    slices = robot.quaternion_slices
     if not slices:
         return spec
     inputs = spec.function.sx_in()

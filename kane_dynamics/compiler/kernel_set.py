@@ -143,8 +143,13 @@ class KernelSet:
         return self._kernels.get(key)
 
     def prepare(self, law: TaskLaw) -> None:
-        """Make the kernel of a law where it is new."""
+        """Make the kernels of a law, and of its efforts at limits, where they are new."""
         self.find(next(row for row, kind in _LAWS.items() if type(law) is kind), (law,))
+        if isinstance(law, WrenchLaw):
+            for row in ('inner_forces', 'limited_effort'):
+                self.find(row, (law.actuated,))
+            for row in ('force_responses', 'frame_jacobians', 'frame_bias_accelerations'):
+                self.find(row)
 
     def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
         """Return J' w of wrenches on links, None where a robot is too large for its kernel."""

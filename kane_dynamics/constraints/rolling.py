@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra.matrices import product
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar, unit_axis
@@ -104,9 +105,15 @@ class RollingWheel(RobotRows):
         turning = self._turning(pose.rotation)
         point = pose.translation + self._arm(turning)
         along, normal = turning.along(STILL)[0], pure(self.plane.normal)
-        axes = [vec3(x) for x in (along, cross(normal, along), normal)]
-        rows = [vec3(one.vector) for one in self._directions(turning, STILL, point)]
-        return Touch(vec3(point), np.array(axes), np.array(rows).reshape(-1, 3))
+        axes = np.array([vec3(x) for x in (along, cross(normal, along), normal)])
+        parts = [
+            (0, 0, 1) if x == 'vertical' else (*self._in_plane(x), 0) for x in self.directions
+        ]
+        return Touch(vec3(point), axes, product(np.array(parts, float).reshape(-1, 3), axes))
+
+    def _in_plane(self, name: str) -> tuple[float, float]:
+        """Return the parts of a direction along and across the track."""
+        return _IN_PLANE.get(name) or (cos(self.roller_angle), sin(self.roller_angle))
 
     def only(self, *directions: str) -> RollingWheel:
         """Return some of the rows, e.g. those along which the wheel does not slide."""
@@ -131,13 +138,12 @@ class RollingWheel(RobotRows):
         normal = pure(self.plane.normal)
         along, along_rate = turning.along(omega)
         left, left_rate = cross(normal, along), cross(normal, along_rate)
-        parts = {**_IN_PLANE, 'roller': (cos(self.roller_angle), sin(self.roller_angle))}
         for name in self.directions:
             if name == 'vertical':
                 # the distance is a position; the other rows are nonholonomic
                 yield Direction(normal, STILL, dot(normal, contact) - self.plane.offset)
             else:
-                c, s = parts[name]
+                c, s = self._in_plane(name)
                 vector = scale(along, c) + scale(left, s)
                 yield Direction(vector, scale(along_rate, c) + scale(left_rate, s))
 

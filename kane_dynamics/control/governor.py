@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse, moving
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
@@ -31,6 +31,8 @@ from kane_dynamics.typing import ArrayLike, Floats
 __all__ = ['Governor', 'GovernorResult']
 
 MOMENTS = 8  # of the horizon that are looked at, and its end state
+_END = 1e30  # [s] after which every drive follows its command
+_KNOTS = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
 
 FASTEST = 1e6  # [m/s, rad/s] of any base
 
@@ -112,6 +114,7 @@ class Governor:
         checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
         self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         self._times = _moments(horizon)
+        self._moments = np.append(self._times, _END)
         self._limits = MotionLimits(stands, wheels, passive, kept)  # compiles
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
@@ -125,6 +128,7 @@ class Governor:
         )
         other._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
         other._times = _moments(horizon)
+        other._moments = np.append(other._times, _END)
         return other
 
     def admit(
@@ -212,15 +216,11 @@ class Governor:
         steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
-        ends = moving(commands, np.zeros_like(commands))
         if steady:
+            ends = moving(commands, np.zeros_like(commands))
             return rooms.of(ends, speed_scaling, np.multiply(speed_scaling, MOMENTS - 1.0))
-        going = self._drive.after(twist, commands[:, None, :], self._times)
-        motion = BaseMotion(
-            *(np.concatenate([x, y[:, None]], axis=1) for x, y in zip(going, ends, strict=True))
-        )
-        going_on = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
-        return rooms.of(motion, speed_scaling, speed_scaling * going_on).min(axis=1)
+        motion = self._drive.after(twist, commands[:, None, :], self._moments)
+        return rooms.of(motion, speed_scaling, speed_scaling * _KNOTS).min(axis=1)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""

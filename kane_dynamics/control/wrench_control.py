@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort, LimitedInverse
+from kane_dynamics.algorithms.limited_inverse import ForceLimits, LimitedEffort
 from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.algorithms.wrench_law import WrenchLaw
@@ -35,6 +35,7 @@ from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.dynamics.limited_inverse import checked_limits
+from kane_dynamics.dynamics.limited_problem import LimitedInverse
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.state import pose_numbers
@@ -233,8 +234,7 @@ class WrenchControl:
         """Return efforts near a singular pose, or where the least ones are beyond limits."""
         d, robot, rate, wrench = self.dynamics, self.dynamics.robot, report[:6], report[6:12]
         task = frame_task(d, self.frame, q, v, self.axes == 'frame')
-        mass_matrix = d.mass_matrix(q)
-        rows = select_rows(d.constraint_rows(q, v), cholesky_factor(mass_matrix))
+        rows = select_rows(d.constraint_rows(q, v), cholesky_factor(d.mass_matrix(q)))
         a, missed = self._acceleration(rows, task, rate, posture)
         if missed and not nearest_motion:
             ask = f"the robot cannot move '{self.frame}' here as its motion axes ask"
@@ -242,8 +242,9 @@ class WrenchControl:
         drag = np.asarray(implicit_drag(robot, v.tolist(), self.friction_speed), dtype=float)
         bias = d.bias_force(q, v) + drag * v + task.jacobian.T @ wrench
         alike = np.ones(robot.nv)
+        state = q, v, np.zeros(1)
         problem = LimitedInverse(
-            robot, mass_matrix, bias, rows, self._columns, alike, self._limits
+            d, state, bias, self._law.actuated, self._columns, alike, self._limits
         )
         return problem.effort(a, alike if nearest_motion else None)
 

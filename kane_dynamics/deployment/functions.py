@@ -138,7 +138,7 @@ def makers(
 
 def _graphs(
     recipe: Recipe, actuated: tuple[str, ...], known: tuple[str, ...] | None
-) -> dict[str, Callable[[Tracer], KernelSpec]]:
+) -> dict[str, Callable[..., Any]]:
     rows = [row for row in TABLE.values() if row.kernel in FUNCTIONS and row.kernel != FORWARD]
     graphs = {row.name: graph_of(row.name) for row in rows}
     if not recipe.constraints:

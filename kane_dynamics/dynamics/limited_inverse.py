@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from kane_dynamics.algebra.scalars import as_numbers
-from kane_dynamics.algorithms.constrained_inverse import checked_weights
+from kane_dynamics.algorithms.constrained_inverse import (
+    checked_weights,
+)
 from kane_dynamics.algorithms.limited_inverse import (
     ForceLimits,
     LimitedEffort,
-    LimitedInverse,
     force_limits,
 )
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.closed_contacts import FrictionCone
-from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.constrained_inverse import ConstrainedEfforts
+from kane_dynamics.dynamics.limited_problem import LimitedInverse
 from kane_dynamics.dynamics.table import documented
 from kane_dynamics.dynamics.terms import Terms
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
@@ -109,11 +109,10 @@ class LimitedEfforts(Terms, ConstrainedEfforts):
                 if not (excess > 0.0).any():
                     return within.result(forces, a, a, residual, labels, excess)
                 unlimited = forces, residual, excess
-            mass, wrenches = self.mass_matrix(q), () if self.wrenches is None else (self.wrenches,)
-            selection = select_rows(self._rows(q, v, float(t[0])), cholesky_factor(mass))
+            wrenches = () if self.wrenches is None else (self.wrenches,)
             bias = self.inverse_dynamics(q, v, self._still, *wrenches)
-            parts = robot, mass, bias, selection, columns, shares, within
-            return LimitedInverse(*parts).effort(np.array(a), penalty, unlimited)
+            parts = self, (q, v, t), bias, drivers, columns, shares, within
+            return LimitedInverse(*parts).effort(a, penalty, unlimited)
 
         clock = self._at(time)
         one = all(getattr(x, 'ndim', 1) == 1 for x in (q, v, a, clock))

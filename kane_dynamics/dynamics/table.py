@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
+from kane_dynamics.algorithms.limited_inverse import most_bounds
 from kane_dynamics.algorithms.newton_euler import TERMS
 from kane_dynamics.algorithms.task_space_law import GAINS, REPORTED, WANTED
 from kane_dynamics.algorithms.wrench_law import PUSHED, TASK, TASK_GAINS
@@ -83,6 +84,10 @@ def sizes(engine: Any) -> dict[str, int]:
     known |= {'parameters': len(PARAMETERS) * len(robot.bodies)}
     known |= {'effort': effort, 'frame_effort': effort + REPORTED, 'terms': len(TERMS)}
     known |= {'wrench_effort': effort + PUSHED, 'task': TASK, 'task_gains': TASK_GAINS}
+    known |= {'forces': robot.nv + rows, 'responses': robot.nv + 2 * rows}
+    known |= {'augmented': robot.nv + 1, 'limited': robot.nv + rows + 1, 'free': robot.nv + rows}
+    bounds = most_bounds(robot.nv, rows)
+    known |= {'bounds': bounds * known['forces'], 'sides': bounds}
     inputs = {'q': robot.nq, 'posture': robot.nq, 'time': 1, 'wanted': WANTED, 'gains': GAINS}
     return known | inputs
 

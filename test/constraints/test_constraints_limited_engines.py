@@ -9,7 +9,7 @@ from support.trees import BASES, tree_and_state
 from support.wheeled_robots import ROBOTS, wheeled_robot
 
 import kane_dynamics as kd
-from kane_dynamics.dynamics.limited_inverse import LimitedInverse
+from kane_dynamics.dynamics.limited_problem import LimitedInverse
 from kane_dynamics.exceptions import (
     InvalidInputError,
     KaneDynamicsError,

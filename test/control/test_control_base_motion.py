@@ -12,7 +12,6 @@ from kane_dynamics.analysis.base_motion import (
     DriveResponse,
     moving,
     sensed_acceleration,
-    twist_rate,
 )
 from kane_dynamics.exceptions import InvalidInputError
 
@@ -97,7 +96,6 @@ def test_inertial_accelerations_from_the_rate_of_a_twist():
     found = moving(twist, rate).acceleration
     assert_allclose(found[:2], np.array([[c, s], [-s, c]]) @ world, atol=1e-6)  # h^2, eps/h^2
     assert found[2] == rate[2]
-    assert_allclose(twist_rate(moving(twist, rate)), rate, atol=1e-15)
 
 
 def test_an_accelerometer_off_the_origin_shows_that_of_the_frame():

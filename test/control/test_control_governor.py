@@ -243,6 +243,25 @@ def test_speeds_of_the_wheels_of_a_base_that_moves_sideways():
     assert_allclose(found.headroom, 1e-3, atol=1e-9)
 
 
+def test_wheels_of_a_motion_that_goes_on_need_nothing_for_their_spin(rng):
+    corners = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
+    robot = robot_on([Spot(name, *xy, radius=0.08) for name, xy in corners.items()])
+    base = kd.bases.mecanum(robot, list(corners), np.pi / 4.0 * np.array([-1, 1, 1, -1]))
+    limits = MotionLimits(
+        base_ground_contacts(base, friction=0.5), base.driven, (), SafetyMargins()
+    )
+    limits.efforts[:] = 1.0
+    rest, twist, rate = np.zeros(robot.nv), *rng.normal(size=(2, 3))
+
+    def headrooms(rate):
+        return limits.at(robot.neutral(), rest, rest).of(moving(twist, rate))
+
+    on, changing = headrooms(np.zeros(3)), headrooms(rate)
+    limits.spin *= 0.0
+    assert_allclose(headrooms(np.zeros(3)), on, rtol=0, atol=1e-12)
+    assert np.abs(headrooms(rate) - changing).max() > 1e-4
+
+
 def test_a_robot_that_nothing_holds_down_tips():
     robot, base = robot_and_base(gravity=(0.0, 0.0, 1.0))
     governor = Governor(base_ground_contacts(base), DriveResponse(0.5), WHEELS)

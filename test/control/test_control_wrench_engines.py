@@ -77,12 +77,15 @@ def test_limits_bind_in_both_engines_alike():
         WrenchControl(d, hand, actuated, MODES[0], *gains, limits=np.full(robot.nv, 2.0))
         for d in engines
     ]
+    engines[1].prepare_frame(laws[1]._law)
+    prepared = set(engines[1]._kernels._kernels)
     for law in laws:
         with pytest.raises(UnreachableAccelerationError, match='the wanted acceleration'):
             law.effort(q, v, target)
     expected, found = (law.effort(q, v, target, nearest_motion=True) for law in laws)
     assert found.binding == expected.binding != ()
     assert_allclose(found.effort, expected.effort, rtol=0, atol=1e-7)
+    assert set(engines[1]._kernels._kernels) == prepared  # nothing waits for a compiler now
 
 
 def test_what_is_not_finite_is_refused_by_both_engines():

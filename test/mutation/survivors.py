@@ -59,7 +59,7 @@ NAMES = {
         'algorithms/impact.py _takes_energy: v @ mass_matrix @ v + np.abs(impulses) @ np.abs(still) -> v @ mass_matrix @ v - np.abs(impulses) @ np.abs(still)',  # noqa: E501
         'algorithms/dry_friction.py _nearest_to_law: _EXACT * problem.size + problem.roundoff(best) -> _EXACT * problem.size - problem.roundoff(best)',  # noqa: E501, the search is longer
         'trajectories/retiming.py _fastest: profile.duration / before.duration - 1.0 -> profile.duration / before.duration + 1.0',  # noqa: E501, the search is longer
-        'algorithms/least_distance.py _pushing: e - _MET -> e + _MET',
+        'algorithms/least_distance.py _pushing: e - MET -> e + MET',
         'algorithms/least_distance.py nearest_beside: 1.0 + np.abs(C) @ np.abs(start) -> 1.0 - np.abs(C) @ np.abs(start)',  # noqa: E501
         'algorithms/constrained_inverse.py check_allowed: 1.0 + np.abs(rows.acceleration).max(initial=0.0) -> 1.0 - np.abs(rows.acceleration).max(initial=0.0)',  # noqa: E501
         'simulation/step_checks.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
@@ -85,10 +85,10 @@ NAMES = {
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
-        'algorithms/limited_inverse.py LimitedInverse._nearest: forces[:nv] + rows.matrix.T @ forces[nv:] -> forces[:nv] - rows.matrix.T @ forces[nv:]',  # noqa: E501
-        'algorithms/limited_inverse.py LimitedInverse._nearest: self.mass_matrix @ a + self.bias -> self.mass_matrix @ a - self.bias',  # noqa: E501
-        'algorithms/limited_inverse.py LimitedInverse._unlimited: self.mass_matrix @ target + self.bias -> self.mass_matrix @ target - self.bias',  # noqa: E501
-        'algorithms/limited_inverse.py LimitedInverse._nearest: self.mass_matrix @ a + self.bias - values -> self.mass_matrix @ a + self.bias + values',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: forces[:nv] + whole[end:, :-1].T @ forces[nv:] -> forces[:nv] - whole[end:, :-1].T @ forces[nv:]',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias -> d.mass_matrix(self.state[0]) @ a - self.bias',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._unlimited: mass @ target + self.bias -> mass @ target - self.bias',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias - values -> d.mass_matrix(self.state[0]) @ a + self.bias + values',  # noqa: E501
         'algorithms/row_elimination.py _by_the_rule: use + dropped[-1] -> use - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
         'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',

@@ -240,3 +240,10 @@ def wrench_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
     rcond = smaller(inverse_solve(tracer).allowed(a, allowed.rates(v)), allowed.rcond)
     named = 'wrench_effort', tracer, law.actuated, [tracer.q, v, tracer.a, task, gains], switches
     return effort_spec(*named, (v, a), force, rcond, motion.report)
+
+
+SOLVES = (
+    *(consistent_velocity, consistent_acceleration, constrained_effort, reference_effort),
+    *(frame_effort, wrench_effort),
+)
+"""Graphs of rows of the table, with their choices after the tracer."""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forces within bounds, as routines: the problems of `dynamics.limited_inverse`.
+
+N is the number of speeds, F of forces, C of bounds, S of actuated speeds. `moves`, F x N, is what
+may be added to forces, in unit metric. A row of length Z is forces, then accelerations.
+"""
+
+from math import sqrt
+
+from kane_dynamics.algorithms.least_distance import MET
+from kane_dynamics.algorithms.limited_inverse import REACHED, SHARE
+from kane_dynamics.compiler.llvm.ltdl import add, copy, dot
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+
+N = F = C = S = Z = RESPONSES = TURNS = 0
+DRIVEN = TABLE
+LIMIT = REPEATED = 0.0
+inner_forces = force_responses = kernel
+
+
+def weighted(W: Array, x: Array, y: Array) -> float:
+    """Return x' W y."""
+    total = 0.0
+    for k in range(Z):
+        total += W[k] * x[k] * y[k]
+    return total
+
+
+def orthonormal(m: int, W: Array, rows: Array) -> float:
+    """Make rows orthonormal in weights, as long as none repeats those before; return how many."""
+    for r in range(m):
+        row = rows[r * Z :]
+        before = weighted(W, row, row)
+        for _ in range(2):
+            for i in range(r):
+                add(Z, -weighted(W, row, rows[i * Z :]), rows[i * Z :], row)
+        size = weighted(W, row, row)
+        if not size > REPEATED * before:
+            return r
+        for k in range(Z):
+            row[k] = row[k] / sqrt(size)
+    return m
+
+
+def least(G: Array, e: Array, largest: float, y: Array) -> float:
+    """
+    Set the least y with G y >= e, rows of unit length; return -1 where none is, 0 where unclear.
+
+    The dual active set method of Goldfarb and Idnani. In `rows` are those of active bounds, and
+    after each how it is made of them; the last is the one that is to become active.
+    """
+    rows = empty((N + 2) * Z)
+    W = empty(Z)
+    active = empty(N + 2)
+    push = empty(N + 2)
+    for k in range(Z):
+        W[k] = 0.0
+    for k in range(N):
+        W[k] = 1.0
+        y[k] = 0.0
+    count = 0
+    p = C
+    for _ in range(TURNS):
+        if p == C:
+            worst = MET * largest
+            for i in range(C):
+                gap = e[i] - dot(N, G[i * N :], y)
+                if gap > worst:
+                    worst = gap
+                    p = i
+            if p == C:
+                return 1.0
+            active[count] = p
+            push[count] = 0.0
+        for k in range((count + 1) * Z):
+            rows[k] = 0.0
+        for i in range(count + 1):
+            copy(N, G[int(active[i]) * N :], rows[i * Z :])
+            rows[i * Z + N + i] = 1.0
+        independent = orthonormal(count + 1, W, rows)
+        if independent < count:
+            return 0.0
+        z = rows[count * Z :]
+        last = -1
+        step = 0.0
+        if independent > count:
+            last = count
+            step = (e[p] - dot(N, G[p * N :], y)) / dot(N, G[p * N :], z)
+        for i in range(count):
+            if z[N + i] < -MET and (last < 0 or push[i] < -step * z[N + i]):
+                step = -push[i] / z[N + i]
+                last = i
+        if last < 0:
+            return -1.0
+        if independent > count:
+            add(N, step, z, y)
+        add(count + 1, step, z[N:], push)
+        if last == count:
+            count = count + 1
+            p = C
+        else:  # it holds nothing back any more
+            for i in range(last, count):
+                active[i] = active[i + 1]
+                push[i] = push[i + 1]
+            count = count - 1
+    return 0.0
+
+
+def within(moves: Array, start: Array, bounds: Array, sides: Array, out: Array) -> float:
+    """Set the forces within bounds that are nearest to `start`; see `least`."""
+    G = empty(C * N)
+    e = empty(C)
+    y = empty(N)
+    span = 0.0
+    largest = 0.0
+    for k in range(C * N):
+        G[k] = 0.0
+    for i in range(C):
+        row = G[i * N :]
+        for k in range(F):
+            add(N, bounds[i * F + k], moves[k * N :], row)
+        span = max(span, dot(N, row, row))
+    for i in range(C):
+        row = G[i * N :]
+        e[i] = sides[i] - dot(F, bounds[i * F :], start)
+        size = dot(N, row, row)
+        if size > REPEATED * span:
+            e[i] = e[i] / sqrt(size)
+            largest = max(largest, abs(e[i]))
+            for k in range(N):
+                row[k] = row[k] / sqrt(size)
+        else:
+            if e[i] > REACHED * (1.0 + abs(sides[i])):
+                return -1.0
+            for k in range(N):
+                row[k] = 0.0
+            e[i] = 0.0
+    result = least(G, e, largest, y)
+    for k in range(F):
+        out[k] = start[k] + dot(N, moves[k * N :], y)
+    return result
+
+
+def nearest_motion(
+    whole: Array,
+    a: Array,
+    weights: Array,
+    deviation: Array,
+    bias: Array,
+    moves: Array,
+    start: Array,
+) -> float:
+    """Set the forces of the motion nearest to `a`, and what may be added; 0 where unclear."""
+    rows = empty(S * Z)
+    W = empty(Z)
+    gap = empty(Z)
+    moved = 0.0
+    total = 0.0
+    for k in range(Z):
+        W[k] = 0.0
+        gap[k] = 0.0
+    for k in range(F):
+        start[k] = whole[k * (N + 1) + N] - dot(N, whole[k * (N + 1) :], bias)
+    for k in range(N):
+        W[F + k] = deviation[k]
+        gap[F + k] = a[k] - start[k]
+        start[k] = 0.0
+    for s in range(S):
+        row = rows[s * Z :]
+        for k in range(Z):
+            row[k] = 0.0
+        row[DRIVEN[s]] = 1.0
+        for k in range(N):
+            row[F + k] = whole[k * (N + 1) + DRIVEN[s]]
+        moved += weighted(W, row, row)
+        total += weights[DRIVEN[s]]
+    for s in range(S):
+        W[DRIVEN[s]] = SHARE * moved / total * weights[DRIVEN[s]]
+    if orthonormal(S, W, rows) < S:
+        return 0.0
+    for k in range(F * N):
+        moves[k] = 0.0
+    for s in range(S):
+        row = rows[s * Z :]
+        for k in range(N, F):
+            row[k] = dot(N, whole[k * (N + 1) :], row)
+        add(F, weighted(W, row, gap), row, start)
+        for k in range(F):
+            moves[k * N + s] = row[k]
+    return 1.0
+
+
+def limited_effort(
+    q: Array, v: Array, weights: Array, deviation: Array, a: Array, bias: Array, free: Array,
+    bounds: Array, sides: Array, clock: Array, parameters: Array, out: Array,
+) -> float:  # fmt: skip
+    """Set forces within bounds from those without, then 1 where they produce `a`."""
+    moves = empty(F * N)
+    whole = empty(RESPONSES * (N + 1))
+    start = empty(F)
+    result = -1.0
+    if free[0] == free[0]:  # known
+        if not inner_forces(q, v, weights, clock, parameters, moves) >= LIMIT:
+            return 0.0
+        result = within(moves, free, bounds, sides, out)
+    out[F] = result
+    if result < 0.0 and deviation[0] > 0.0:
+        if not force_responses(q, v, clock, parameters, whole) >= LIMIT:
+            return 0.0
+        if not nearest_motion(whole, a, weights, deviation, bias, moves, start) > 0.0:
+            return 0.0
+        result = within(moves, start, bounds, sides, out)
+    return result
+
+
+NUMBERS = {'MET': MET, 'REACHED': REACHED, 'SHARE': SHARE, 'REPEATED': 1e-20}
+ROUTINES = (
+    *(dot, add, copy, weighted, orthonormal, least, within, nearest_motion, limited_effort),
+)
