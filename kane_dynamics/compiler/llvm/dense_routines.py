@@ -3,30 +3,28 @@
 M x = Q + A' lambda, A x = c by the rule of rank, as routines; see `routine`.
 
 The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmidt; M is factored by
-`ltdl`. N is the number of speeds, K that of rows.
+`ltdl` or `axes_ldl`. N is the number of speeds, K that of rows.
 """
 
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.kernel_spec import LARGEST_INPUT
-from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, factorize, half, size_in_mass
+from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
+from kane_dynamics.compiler.llvm.row_units import SIZES, largest_of, nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
-    ROUNDOFF_ROW,
     SPEED_CONTRADICTION,
     TAKEN,
-    VANISHED,
 )
 
 NUMBERS = {
     'SINGULAR': SINGULAR,
     'STRONG': GRADES[0],
     'TAKEN': TAKEN,
-    'VANISHED': VANISHED,
-    'ROUNDOFF_ROW': ROUNDOFF_ROW,
+    **SIZES,
     'SPEED_CONTRADICTION': SPEED_CONTRADICTION,
     'ACCELERATION_CONTRADICTION': ACCELERATION_CONTRADICTION,
     'ROUNDOFF': 1e-12,
@@ -35,31 +33,6 @@ NUMBERS = {
 }
 N = K = ROUNDS = 0
 STRONG = ROUNDOFF = LARGEST = 0.0
-
-
-def unit_factors(
-    k: int, rows: Array, groups: Table, owners: Table, sizes: Array, active: Array, factors: Array
-) -> None:
-    """Set the factors that bring the largest row of each kind to one, and scale the rows."""
-    most = 0.0
-    for i in range(k):
-        most = max(most, sizes[i])
-    for i in range(k):
-        largest = 0.0
-        for j in range(k):
-            if active[i] > 0.0:
-                if groups[j] == groups[i]:
-                    largest = max(largest, sizes[j])
-            else:
-                if owners[j] == owners[i]:
-                    largest = max(largest, sizes[j])
-        if not largest > VANISHED:
-            largest = most
-        factors[i] = 1.0
-        if largest > 0.0:
-            factors[i] = 1.0 / largest
-        for j in range(N):
-            rows[i * N + j] *= factors[i]
 
 
 def distance(count: int, seen: int, row: Array, basis: Array) -> float:
@@ -96,6 +69,7 @@ def select(
     off = 0.0
     for i in range(k):
         is_independent[i] = 0.0
+        strength[i] = 0.0
         seen[i] = 0.0
     grade = STRONG
     for g in range(ROUNDS):
@@ -117,10 +91,10 @@ def select(
                     off = max(off, drift[i])
         grade = 0.1 * grade
     for i in range(k):
-        if is_independent[i] < 0.5:
+        if is_independent[i] < 0.5 and active[i] > 0.5:
             a = distance(count, int(seen[i]), D[i * N :], in_mass)
             b = distance(count, int(seen[i]), E[i * N :], in_si)
-            strength[i] = max(a, b) * active[i]
+            strength[i] = max(a, b)
 
 
 def triangular(k: int, is_independent: Array, rows: Array, Q: Array, R: Array) -> float:
@@ -203,8 +177,8 @@ def contradicts(
                 for r in range(count):
                     j = count - 1 - r
                     local[j] = local[j] / R[j * K + j]
-                    for m in range(j):
-                        local[m] -= R[j * K + m] * local[j]
+                    if abs(local[j]) > 0.0:
+                        add(j, -local[j], R[j * K :], local)
                 m = 0
                 for j in range(k):
                     if is_independent[j] > 0.5:
@@ -216,20 +190,6 @@ def contradicts(
             if not abs(gap) / (1.0 + sqrt(size)) <= allowed:
                 result = 1.0
     return result
-
-
-def nonzero_rows(k: int, A: Array, owners: Table, sizes: Array, active: Array) -> None:
-    """Set the lengths of rows, and which are not zero beside those of the same constraint."""
-    for i in range(k):
-        sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
-    for i in range(k):
-        most = 0.0
-        for j in range(k):
-            if owners[j] == owners[i]:
-                most = max(most, sizes[j])
-        active[i] = 0.0
-        if sizes[i] > VANISHED and sizes[i] > ROUNDOFF_ROW * most:
-            active[i] = 1.0
 
 
 def solve(
@@ -248,7 +208,12 @@ def solve(
     x: Array,
     is_independent: Array,
 ) -> float:
-    """Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none."""
+    """
+    Move x by y of M y = force + A' lambda to A_K x = c_K; return 0 where there is none.
+
+    M has been factored.
+    """
+    free = empty(N)
     D = empty(K * N)
     E = empty(K * N)
     local = empty(K * N)
@@ -260,11 +225,10 @@ def solve(
     factors = empty(K)
     strength = empty(K)
     away = empty(K)
-    if not factorize(M) > 0.0:
-        return 0.0
-    copy(N, force, x)
-    half(M, x)
-    back(M, x)
+    copy(N, force, free)
+    half(M, free)
+    back(M, free)
+    add(N, 1.0, free, x)
     copy(k * N, A, D)
     copy(k * N, A, E)
     nonzero_rows(k, A, owners, sizes, active)
@@ -295,6 +259,15 @@ def solve(
     return 1.0
 
 
-_OF_TREES = dot, copy, add, factorize, half, back, size_in_mass
-_OF_ROWS = unit_factors, distance, unit, select, triangular, contradicts, nonzero_rows, onto_rows
-ROUTINES = (*_OF_TREES, *_OF_ROWS, solve)
+_OF_ROWS = (
+    largest_of,
+    unit_factors,
+    distance,
+    unit,
+    select,
+    triangular,
+    contradicts,
+    nonzero_rows,
+    onto_rows,
+)
+ROUTINES = (dot, copy, add, *_OF_ROWS, solve)
