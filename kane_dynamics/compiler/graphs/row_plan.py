@@ -28,7 +28,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.row_selection import GRADES, select_rows
+from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, select_rows
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
@@ -173,7 +173,7 @@ def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
     rows, mass = samples[0]
     order = rows.elimination_order()
     first = set(select_rows(rows, cholesky_factor(mass)).independent_indices.tolist())
-    others = [k for k in order if k not in first]
+    others = [k for k in order if k not in first and _counts(k, samples)]
     sets = [first, *(first - {k} | {other} for k in first for other in others)]
     best, most = None, _SPANNING
     for choice in sets:
@@ -183,6 +183,13 @@ def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
         if least > most and all(_spans(plan, rows) for rows, _ in samples):
             best, most = plan, least
     return best
+
+
+def _counts(k: int, samples: Sequence[Sample]) -> bool:
+    """Return whether a row is more than roundoff beside those of its constraint, at a sample."""
+    same = [j for j, owner in enumerate(samples[0][0].owners) if owner == samples[0][0].owners[k]]
+    sizes = [np.abs(rows.matrix[[k, *same]]).max(axis=1) for rows, _ in samples]
+    return any(size[0] > ROUNDOFF_ROW * size.max() for size in sizes)
 
 
 def _with_second_choice(
