@@ -114,7 +114,7 @@ def makers(
     """Return what makes the kernel of each function that a robot has, by name."""
     made: Makers = {}
     tracer = recipe.tracer()
-    if not too_large(recipe.robot):
+    if not too_large(recipe.robot, recipe.constraints):
         for name, graph in _graphs(recipe, actuated, known).items():
             made[name] = partial(straight_line, graph, tracer)
         made[FORWARD] = partial(forward_dynamics, tracer, symbols)

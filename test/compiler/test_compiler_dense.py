@@ -13,6 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.compiler import recipe
 from kane_dynamics.compiler.engine import CompiledEngine
+from kane_dynamics.compiler.graphs import row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
@@ -58,6 +59,23 @@ def test_a_singular_crossing_stalled_in_the_reference(bars):
         end = kd.kinetic_energy(robot, q, v) + kd.potential_energy(robot, q)
         assert abs(end - start) < 1e-3 * start
     assert fast.fallback_count == before
+
+
+def test_many_rows_took_hours_to_plan_and_to_compile(monkeypatch):
+    """Regression: forty bars, 200 rows, were not planned after ten minutes."""
+    for module in (recipe, row_plan):
+        monkeypatch.setattr(module, 'MOST_ROWS', 9)
+    robot, rows = n_four_bar()
+    with pytest.warns(PerformanceWarning, match='5 speeds and 10 rows'):
+        fast = kd.compile(robot, rows, cache=False)
+    tau = np.array([0.3, -0.2, 0.5, 0.1, -0.4])
+    for angle in (1.0, 3e-3, 0.0):
+        q, v = parallel(angle, -5.0)
+        expected = kd.forward_dynamics(robot, q, v, tau, rows).acceleration
+        assert_allclose(fast.acceleration(q, v, tau), expected, rtol=0, atol=1e-10)
+        nearest = kd.dynamics(robot, rows).consistent_velocity(q, v + 0.1)
+        assert_allclose(fast.consistent_velocity(q, v + 0.1), nearest, rtol=0, atol=1e-10)
+    assert fast.fallback_count == 0
 
 
 def test_what_contradicts_goes_to_the_reference_which_says_so():

@@ -3,14 +3,13 @@
 How a compiled solve treats its constraint rows.
 
 Which rows are taken is decided at each state, by the rule of `constraints.row_selection`. What is
-decided here, at states that satisfy the constraints, only saves work: rows that repeat others
-wherever they are sampled are left out of the solve and watched at every state, and where no row is
-ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
-health of a solve says so, and the reference runs.
+decided here only saves work: rows that repeat others at all samples are left out of the solve and
+watched at every state, and where no row is ever weak nothing asks which to drop. Where such a
+guess is wrong the health of a solve says so, and the reference runs.
 
-Of rows that repeat each other some choice is solved for. One that is strong here may be singular
-elsewhere (of Bennett's loop every choice is, somewhere on the way round): so the mechanism is
-walked around once, and where the choice is weak on the way, a second one is solved for beside it.
+Of rows that repeat each other one choice is strong here and may be singular elsewhere (of
+Bennett's loop every one is): the mechanism is walked around, and where the choice is weak on the
+way, a second one is solved for beside it.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Bools, Floats
 
+MOST_ROWS = 60  # of straight-line code: it grows with their square, and its plan with their cube
 _SAMPLES = 3
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
 _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
@@ -114,6 +114,9 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints:
         return RowPlan()
     rng = np.random.default_rng(0)
+    if len(constraints.labels) > MOST_ROWS:
+        q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
+        return RowPlan(tuple(constraints.rows(q, v, 0.0).elimination_order()), certain=False)
     samples = [sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
@@ -135,10 +138,8 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
 
 def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
     """Return wheel rows that span the others at the neutral state, if fewer than in general."""
-    sample = sample_at(
-        constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0
-    )
-    result = _strongest_plan([sample])
+    q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
+    result = _strongest_plan([sample_at(constraints, q, v, 0.0)])
     fewer = result is not None and len(result.order) < general
     return result.order if result is not None and fewer else ()
 
@@ -187,9 +188,9 @@ def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
 
 def _counts(k: int, samples: Sequence[Sample]) -> bool:
     """Return whether a row is more than roundoff beside those of its constraint, at a sample."""
-    same = [j for j, owner in enumerate(samples[0][0].owners) if owner == samples[0][0].owners[k]]
-    sizes = [np.abs(rows.matrix[[k, *same]]).max(axis=1) for rows, _ in samples]
-    return any(size[0] > ROUNDOFF_ROW * size.max() for size in sizes)
+    same = np.equal(samples[0][0].owners, samples[0][0].owners[k])
+    A = np.abs([rows.matrix for rows, _ in samples])
+    return bool((A[:, k].max(axis=1) > ROUNDOFF_ROW * A[:, same].max(axis=(1, 2))).any())
 
 
 def _with_second_choice(
