@@ -176,16 +176,16 @@ def tiago() -> Case:
     return case(robot, (kd.constraints.differential_drive(robot, *WHEELS),), path)
 
 
-def of_speeds(count: int) -> Case:
+def of_speeds(count: int, *, chained: bool = False) -> Case:
     """
     Return a robot on two wheels with so many speeds, 3 rows.
 
-    Up to 104 it is TIAGo with two arms and hands, joints locked from the last on; beyond, a
-    chain on the shipped robot.
+    Up to 104 it is TIAGo with two arms and hands, joints locked from the last on; beyond, or
+    where asked for, a chain on the shipped robot.
     """
     path = example(_TIAGO_DUAL)
     whole = read(path, base='planar')
-    if count <= whole.nv:
+    if count <= whole.nv and not chained:
         free = [name for name in whole.joint_names if name not in ('base', *WHEELS)]
         small = [name for name in free if 'caster' in name or 'suspension' in name]
         hands = [name for name in reversed(free) if name.startswith('hand')]

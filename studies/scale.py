@@ -2,8 +2,8 @@
 """
 What 10^12 states cost on many machines: rates of this one, and what follows from them.
 
-``python -m studies.scale --speeds 24 50 94 104 200``: what robots of so many speeds take to
-compile, to load and to call; none may fall back on the reference.
+``python -m studies.scale --speeds 24 50 94 104 --chains 104 200``: what robots of so many speeds
+take to compile, to load and to call; none may fall back on the reference.
 
 ``python -m studies.scale [--machines 100] [--cores 64]``: states per second of one core, in time
 of the processor, and what a sweep adds to them, are measured. A graphics card is not: its columns
@@ -168,12 +168,12 @@ def plan(works: list[Work], machines: int, cores: int) -> Table:
     return table
 
 
-def sizes(speeds: list[int]) -> Table:
-    """Return times of robots with so many speeds, on wheels."""
+def sizes(speeds: list[int], chains: list[int]) -> Table:
+    """Return times of robots with so many speeds, on wheels; a chain on the shipped one last."""
     heads = ('speeds', 'rows', 'compile', 'from the cache', 'vdot', *INTEGRATORS, 'fallback_count')
     table = Table('Robots on two wheels by their number of speeds', heads)
-    for count in speeds:
-        one = of_speeds(count)
+    cases = [(str(n), of_speeds(n)) for n in speeds]
+    for count, one in [*cases, *((f'{n}, chain', of_speeds(n, chained=True)) for n in chains)]:
         with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
             warnings.simplefilter('ignore', kd.exceptions.PerformanceWarning)
             os.environ['XDG_CACHE_HOME'] = folder
@@ -190,7 +190,7 @@ def sizes(speeds: list[int]) -> Table:
         shown = [f'{1e6 * x:.3g} us' for x in calls]
         compiling, loading = (f'{x:.2g} s' for x in times)
         table.add(
-            str(count), str(len(fast.labels)), compiling, loading, *shown, str(fast.fallback_count)
+            count, str(len(fast.labels)), compiling, loading, *shown, str(fast.fallback_count)
         )
     table.notes.append(
         'compiling and loading in time of the processor; calls: the shortest of 300'
@@ -214,11 +214,14 @@ def main() -> None:
     parser.add_argument('--machines', type=int, default=100)
     parser.add_argument('--cores', type=int, default=64)
     parser.add_argument('--speeds', type=int, nargs='+', default=[])
+    parser.add_argument('--chains', type=int, nargs='+', default=[], help='speeds, as --speeds')
     report.add_output(parser)
     chosen = parser.parse_args()
     console, results = report.begin()
-    if chosen.speeds:
-        report.finish(console, chosen.output, 'scale', results, [sizes(chosen.speeds)])
+    if chosen.speeds or chosen.chains:
+        report.finish(
+            console, chosen.output, 'scale', results, [sizes(chosen.speeds, chosen.chains)]
+        )
         return
     works, compiling = measured()
     longer, served, size = cost_of_a_chunk()

@@ -85,7 +85,7 @@ def loop_makers(
     """Return what traces the kernels of a robot whose dynamics are loops over bodies."""
     made: Makers = {graph.__name__: graph for graph in loops.recursions}
     made['mass_matrix'] = partial(own_mass, loops)
-    made[FORWARD] = DenseKernels(tracer, known or {}).forward_dynamics
+    made[FORWARD] = DenseKernels(tracer, known or {}, loops).forward_dynamics
     if solved_by_loops(tracer.robot, tracer.constraints):
         made[FORWARD] = loops.forward_dynamics
     if recipe.derivatives:

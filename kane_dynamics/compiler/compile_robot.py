@@ -156,9 +156,10 @@ def compile_robot(
     law = _law(robot, effort, gains, passive_force)
     as_choice('precision', precision, PRECISIONS)
     as_choice('device', device, DEVICES)
-    if too_large(robot) and precision == 'float32':
+    if too_large(robot, constraints) and precision == 'float32':
         raise InvalidInputError(
-            f"this robot with {robot.nv} speeds is too large for precision='float32'"
+            f'this robot with {robot.nv} speeds and {len(constraints.labels)} rows is too large '
+            "for precision='float32'"
         )
     what = robot, constraints, row_plan(constraints), names, loaded, cache
     if device == 'cuda':
@@ -173,8 +174,9 @@ def compile_robot(
     compiled = CompiledDynamics(Parameters(robot, loaded), load_kernels(recipe, progress))
     if compiled.not_compiled:
         warnings.warn(
-            f"'{robot.name}' with {robot.nv} speeds is too large for straight-line code: "
-            f'{", ".join(compiled.not_compiled)} are not compiled, but numpy',
+            f"'{robot.name}' with {robot.nv} speeds and {len(compiled.labels)} rows is too large "
+            f'for straight-line code: {", ".join(compiled.not_compiled)} are not compiled, but '
+            'numpy',
             PerformanceWarning,
             stacklevel=2,
         )

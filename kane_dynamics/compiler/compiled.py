@@ -96,7 +96,7 @@ class CompiledDynamics(Dynamics):
 
     @property
     def not_compiled(self) -> tuple[str, ...]:
-        return not_compiled(self.robot, self._build.recipe.methods)
+        return not_compiled(self.robot, self.constraints, self._build.recipe.methods)
 
     @property
     def fallback_count(self) -> int:
@@ -193,7 +193,7 @@ class CompiledDynamics(Dynamics):
         key = tuple(map(id, others))
         if key in self._switched:
             return self._switched[key]
-        if not others or too_large(self.robot):
+        if not others or too_large(self.robot, others):
             return super()._switched_by(others)
         return self._switched.setdefault(key, switched_code(self._kernels, others))
 

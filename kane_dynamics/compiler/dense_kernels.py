@@ -22,24 +22,28 @@ from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import spec
+from kane_dynamics.compiler.graphs.tree_tables import axis_table, mass_pairs, segment_table
+from kane_dynamics.compiler.llvm import axes_ldl, ltdl
 from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
-from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec, Spec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, LoopSpec, RoutineSpec, Spec
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
-from kane_dynamics.compiler.llvm.routine import Constants
 from kane_dynamics.compiler.recipe import OUTSIDE, solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
-from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
 from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
 from kane_dynamics.typing import NDArray
+
+_FACTORS, _FACTORS_BY_AXES = (
+    (x.factorize, x.half, x.back, x.size_in_mass) for x in (ltdl, axes_ldl)
+)
 
 
 def own_mass(tracer: LoopTracer) -> RoutineSpec:
     """Return M of a robot as a loop over bodies."""
     robot = tracer.robot
-    pairs, axes = _mass_pairs(robot), mass_axes(tracer)
+    pairs, axes = mass_pairs(robot), mass_axes(tracer)
     nv = robot.nv
     flat = [pair for several in pairs for pair in several]
     constants: dict[str, Any] = {
@@ -58,21 +62,21 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
 
 
 class _Kind(NamedTuple):
-    """A kernel that solves by dense rows: inputs, outputs, routines and a graph that they call."""
+    """A kernel that solves by dense rows: inputs, outputs, routines and graphs that they call."""
 
     inputs: str  # A letter each: q, v for all of length nv, t, h for time and step
     outputs: str
     routines: tuple[Callable[..., Any], ...]
-    graph: str = ''
+    graphs: tuple[str, ...] = ()
 
 
 _KINDS = {
-    'acceleration': _Kind('qvvt', 'v', dense_steps.ACCELERATION, 'friction'),
-    'forward_dynamics': _Kind('qvv', 'v', dense_steps.TIMELESS, 'friction'),
-    'impulse': _Kind('qvvvh', 'v', dense_steps.IMPULSE, 'drag'),
-    'kick': _Kind('qvvh', 'v', dense_steps.KICK, 'drag'),
-    'jump': _Kind('qvvvh', '', dense_steps.JUMP, 'friction'),
-    'place': _Kind('qt', 'q', dense_steps.PLACE, 'retract'),
+    'acceleration': _Kind('qvvt', 'v', dense_steps.ACCELERATION, ('friction',)),
+    'forward_dynamics': _Kind('qvv', 'v', dense_steps.TIMELESS, ('friction',)),
+    'impulse': _Kind('qvvvh', 'v', dense_steps.IMPULSE, ('drag',)),
+    'kick': _Kind('qvvh', 'v', dense_steps.KICK, ('drag',)),
+    'jump': _Kind('qvvvh', '', dense_steps.JUMP, ('friction',)),
+    'place': _Kind('qt', 'q', dense_steps.PLACE, ('retract',)),
     'project': _Kind('qvt', 'vt', dense_steps.PROJECT),  # speeds and the rank
 }
 STEPS_BY_DENSE_ROWS = tuple(name for name in _KINDS if name != 'forward_dynamics')
@@ -84,6 +88,7 @@ class DenseKernels:
 
     tracer: Tracer  # Of robot and rows
     known: Mapping[str, str] = field(default_factory=dict)
+    loops: LoopTracer | None = None  # Of a robot whose kernels are loops over bodies
 
     def forward_dynamics(self) -> RoutineSpec:
         """Return accelerations, with time among the inputs where rows hold it."""
@@ -93,20 +98,27 @@ class DenseKernels:
 
     def kernel(self, name: str) -> RoutineSpec:
         """Return the kernel of a name."""
-        kind = _KINDS[name]
-        names = {x: self.known.get(x, f'@{x}') for x in OUTSIDE}
-        nothing: tuple[Any, ...] = (dense_steps.rows,)
-        known = names.pop('constraint_rows')
+        kind, robot = _KINDS[name], self.tracer.robot
+        mass, bias, rows = (self.known.get(x, f'@{x}') for x in OUTSIDE)
+        names = {'bias_force': bias, 'inertia': mass, 'rows': rows}
+        callees: list[KernelSpec | LoopSpec] = [self._graph(x) for x in kind.graphs]
+        factors, table, nothing = _FACTORS, segment_table(robot), [dense_steps.rows]
         if self.tracer.constraints:
-            names['rows'], nothing = known, ()
+            nothing.clear()
+        else:
+            del names['rows']
+        if self.loops is not None and solved_by_loops(robot, ()):
+            del names['inertia']
+            callees.append(replace(mass_axes(self.loops), name='inertia'))
+            factors, table = _FACTORS_BY_AXES, axis_table(robot)
         return RoutineSpec(
             name,
             self._sizes(kind.inputs),
             tuple((size,) for size in self._sizes(kind.outputs)),
-            (*nothing, *kind.routines),
-            self._constants,
+            (*nothing, *factors, *kind.routines),
+            self._constants | table,
             len(self.tracer.parameters),
-            (self._graph(kind.graph),) if kind.graph else (),
+            tuple(callees),
             names,
         )
 
@@ -125,11 +137,9 @@ class DenseKernels:
         return tracer.spec(name, [tracer.v], [column(of)], [(robot.nv,)])
 
     @property
-    def _constants(self) -> Constants:
-        tracer, robot = self.tracer, self.tracer.robot
-        rows = tracer.state_rows
+    def _constants(self) -> dict[str, Any]:
+        robot, rows = self.tracer.robot, self.tracer.state_rows
         placed = [k for k in rows.elimination_order() if rows.positions[k] is not None]
-        begins, ends, first = _segments(robot)
         return {
             **NUMBERS,
             'N': robot.nv,
@@ -141,9 +151,6 @@ class DenseKernels:
             'LOOSE': NUMBERS['TAKEN'],
             'MOST_TURN': MOST_TURNED,
             'NO_ENERGY': 1e-18,
-            'FIRST': first,
-            'BEGIN': begins,
-            'END': ends,
             'KINDS': rows.kinds,
             'OWNERS': rows.owners,
             'ORDER': rows.elimination_order(),
@@ -153,47 +160,6 @@ class DenseKernels:
             'PLACED_OWNERS': [rows.owners[k] for k in placed],
             'PLACED_ORDER': list(range(len(placed))),
         }
-
-
-def _mass_pairs(robot: Robot) -> list[list[tuple[int, int, int]]]:
-    """Return for each axis the axes that carry it: (axis, row, column) of the sums in M."""
-    first = [0, *accumulate(body.joint.kind.nv for body in robot.bodies)]
-    speeds = [k for index in robot.indices for k in range(index.v.start, index.v.stop)]
-    pairs = []
-    for body in range(len(robot.bodies)):
-        for axis in range(first[body], first[body + 1]):
-            others = list(range(first[body], axis + 1))
-            carrier = robot.parents[body]
-            while carrier != WORLD:
-                local = range(first[carrier], first[carrier + 1])
-                others += [k for k in local for _ in range(1 + (speeds[k] == speeds[axis]))]
-                carrier = robot.parents[carrier]
-            k = speeds[axis]
-            pairs.append([(one, max(speeds[one], k), min(speeds[one], k)) for one in others])
-    return pairs
-
-
-def _segments(robot: Robot) -> tuple[list[int], list[int], list[int]]:
-    """Return where the entries of L begin and end, and the first of each row."""
-    below: list[set[int]] = [set() for _ in range(robot.nv)]
-    for several in _mass_pairs(robot):
-        for _, row, col in several:
-            below[row] |= {col} - {row}
-    begins: list[int] = []
-    ends: list[int] = []
-    for k in reversed(range(robot.nv)):
-        for i in below[k]:
-            below[i] |= {j for j in below[k] if j < i}
-    first = [0]
-    for entries in below:
-        for j in sorted(entries):
-            if len(begins) > first[-1] and ends[-1] == j:
-                ends[-1] = j + 1
-            else:
-                begins.append(j)
-                ends.append(j + 1)
-        first.append(len(begins))
-    return begins, ends, first
 
 
 @dataclass
@@ -230,7 +196,7 @@ class LoopRecorder(Recorder):
 
 def loop_callees(tracer: Tracer, loops: LoopTracer, used: Collection[str]) -> dict[str, Spec]:
     """Return the kernels of some names that steps call."""
-    dense = DenseKernels(tracer)
+    dense = DenseKernels(tracer, loops=loops)
     made: dict[str, Callable[[], Spec]] = {
         name: partial(dense.kernel, name) for name in STEPS_BY_DENSE_ROWS
     }

@@ -90,6 +90,7 @@ class KernelSet:
         self.build, self.load, self._methods = build, load, methods
         parts = load, build.recipe.constraints, build.recipe.frames
         self.reference, self.linker = ReferenceDynamics(*parts), Linker()
+        self._too_large = too_large(load.robot, build.recipe.constraints)
         self._kernels: dict[Key, Kernel] = {}
         self.calls: dict[Key, tuple[Method | None, int | None]] = {}
         for name in INPUTS:
@@ -137,7 +138,7 @@ class KernelSet:
         """Return a kernel of the table, made where it is new; None where there is none."""
         row = FUNCTIONS[name]
         key = row.kernel, checked_choices(name, choices, self.reference) if choices else ()
-        makes = row.compiled == ON_DEMAND and not too_large(self.reference.robot)
+        makes = row.compiled == ON_DEMAND and not self._too_large
         if key not in self._kernels and makes:
             self._kernels[key] = self.made(self.build.recipe, *key)
         return self._kernels.get(key)
@@ -153,7 +154,7 @@ class KernelSet:
 
     def wrench_force(self, q: ArrayLike, external_wrenches: Any) -> Floats | None:
         """Return J' w of wrenches on links, None where a robot is too large for its kernel."""
-        if too_large(self.reference.robot):
+        if self._too_large:
             return None
         if 'external_force' not in self:
             made = self.made(self.build.recipe, 'external_force')

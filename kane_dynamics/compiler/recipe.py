@@ -20,7 +20,7 @@ from kane_dynamics.compiler.cache import (
     only_cached,
     store_kernels,
 )
-from kane_dynamics.compiler.graphs.row_plan import RowPlan
+from kane_dynamics.compiler.graphs.row_plan import MOST_ROWS, RowPlan
 from kane_dynamics.compiler.law import Law
 from kane_dynamics.compiler.llvm.entry import OBJECT_HEADER
 from kane_dynamics.compiler.llvm.native import processor
@@ -181,14 +181,17 @@ def one_step(name: str) -> str:
     return f'{name}_one'
 
 
-def too_large(robot: Robot) -> bool:
+def too_large(robot: Robot, constraints: Sequence[Constraint] = ()) -> bool:
     """Return whether a robot's solves are too large for straight-line code."""
-    return _coupled_pairs(robot) > MOST_COUPLED_PAIRS
+    rows = sum(len(one.labels) for one in constraints)
+    return _coupled_pairs(robot) > MOST_COUPLED_PAIRS or rows > MOST_ROWS
 
 
-def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
+def not_compiled(
+    robot: Robot, constraints: Sequence[Constraint], methods: bool
+) -> tuple[str, ...]:
     """Return the functions that are straight-line code only: of larger robots they are numpy."""
-    if not too_large(robot):
+    if not too_large(robot, constraints):
         return ()
     rows = [x.name for x in FUNCTIONS.values() if x.compiled == ON_DEMAND and x.text]
     limited = 'constrained_inverse_dynamics', 'limited_inverse_dynamics'
@@ -201,7 +204,7 @@ def not_compiled(robot: Robot, methods: bool) -> tuple[str, ...]:
 def as_loops(robot: Robot, constraints: Sequence[Constraint], whole_graphs: bool) -> bool:
     """Return whether a robot's kernels are loops over bodies."""
     if whole_graphs or not solved_by_loops(robot, constraints):
-        return too_large(robot)
+        return too_large(robot, constraints)
     return _coupled_pairs(robot) > min(MOST_COUPLED_PAIRS, MOST_FREE_PAIRS)
 
 

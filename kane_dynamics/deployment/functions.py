@@ -4,6 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def makers(
     """Return what makes the kernel of each function that a robot has, by name."""
     made: Makers = {}
     tracer = tracer_of(recipe)
-    if not too_large(recipe.robot):
+    if not too_large(recipe.robot, recipe.constraints):
         for name, graph in _graphs(recipe, actuated, known).items():
             made[name] = partial(straight_line, graph, tracer)
         made[FORWARD] = partial(forward_dynamics, tracer, symbols)

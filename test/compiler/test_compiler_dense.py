@@ -13,10 +13,12 @@ import kane_dynamics as kd
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.compiler import recipe
 from kane_dynamics.compiler.engine import CompiledEngine
+from kane_dynamics.compiler.graphs import row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
 from kane_dynamics.exceptions import InconsistentConstraintsError, PerformanceWarning
+from kane_dynamics.robot.sample_robots import random_tree
 from studies.singular import n_four_bar
 
 STEP = 1e-3
@@ -57,6 +59,23 @@ def test_a_singular_crossing_stalled_in_the_reference(bars):
         end = kd.kinetic_energy(robot, q, v) + kd.potential_energy(robot, q)
         assert abs(end - start) < 1e-3 * start
     assert fast.fallback_count == before
+
+
+def test_many_rows_took_hours_to_plan_and_to_compile(monkeypatch):
+    """Regression: forty bars, 200 rows, were not planned after ten minutes."""
+    for module in (recipe, row_plan):
+        monkeypatch.setattr(module, 'MOST_ROWS', 9)
+    robot, rows = n_four_bar()
+    with pytest.warns(PerformanceWarning, match='5 speeds and 10 rows'):
+        fast = kd.compile(robot, rows, cache=False)
+    tau = np.array([0.3, -0.2, 0.5, 0.1, -0.4])
+    for angle in (1.0, 3e-3, 0.0):
+        q, v = parallel(angle, -5.0)
+        expected = kd.forward_dynamics(robot, q, v, tau, rows).acceleration
+        assert_allclose(fast.acceleration(q, v, tau), expected, rtol=0, atol=1e-10)
+        nearest = kd.dynamics(robot, rows).consistent_velocity(q, v + 0.1)
+        assert_allclose(fast.consistent_velocity(q, v + 0.1), nearest, rtol=0, atol=1e-10)
+    assert fast.fallback_count == 0
 
 
 def test_what_contradicts_goes_to_the_reference_which_says_so():
@@ -151,3 +170,43 @@ def test_a_routine_is_what_python_does(x, monkeypatch):
     found = np.zeros(2)
     assert call(given.ctypes.data, found.ctypes.data) == rcond
     assert_allclose(found, expected, rtol=0, atol=0)
+
+
+THOROUGH = pytest.mark.thorough
+
+
+@pytest.mark.parametrize(
+    ('base', 'integrator'),
+    [
+        ('planar', 'semi_implicit'),
+        pytest.param('fixed', 'rk4', marks=THOROUGH),
+        pytest.param('floating', 'midpoint', marks=THOROUGH),
+    ],
+)
+def test_rows_on_trees_of_all_joints_are_solved_body_by_body(base, integrator, rng, monkeypatch):
+    """Articulated bodies in world axes, beside the reference: equal, repeated and dropped rows."""
+    monkeypatch.setattr(recipe, 'MOST_COUPLED_PAIRS', 5)
+    robot = random_tree(rng, base, mimic=False)
+    link, last = robot.bodies[2].name, robot.nv - 1
+    A = rng.uniform(-1, 1, (2, robot.nv))
+    A[1, last] += 1e-5  # and one that all but repeats the first
+    rows = tuple(
+        kd.constraints.pfaffian(robot, lambda q, t, row=row: row.tolist(), label=f'row{k}')
+        for k, row in enumerate((A[0], A[1], A[0] + 1e-6 * A[1], 2.0 * A[0]))
+    )
+    with pytest.warns(PerformanceWarning):
+        fast = kd.compile(robot, rows, payloads=(link,), cache=False)
+    slow = kd.dynamics(robot, rows)
+    for engine in (fast, slow):
+        engine.set_gravity((1.0, -2.0, -9.0))
+        engine.set_payload(link, 2.0, (0.1, 0.2, -0.1), np.diag((0.1, 0.2, 0.15)))
+    q = kd.integrate(robot, robot.neutral(), rng.uniform(-1, 1, robot.nv), 1.0)
+    v, tau = rng.uniform(-1, 1, (2, robot.nv))
+    v = slow.consistent_velocity(q, v)
+    expected = slow.acceleration(q, v, tau)
+    size = np.abs(expected).max()
+    assert_allclose(fast.acceleration(q, v, tau), expected, rtol=0, atol=1e-10 * size)
+    ends = [x.step(q, v, tau, STEP, integrator=integrator) for x in (fast, slow)]
+    for one, other in zip(*ends, strict=True):
+        assert_allclose(one, other, rtol=0, atol=1e-10 * (1.0 + size))
+    assert fast.fallback_count == 0

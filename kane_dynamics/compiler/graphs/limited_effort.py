@@ -3,8 +3,7 @@
 
 from typing import Any
 
-import casadi as ca
-
+from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import sqrt
 from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
@@ -14,7 +13,8 @@ from kane_dynamics.compiler.graphs.inverse_dynamics import Names, indices_of, in
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm import limited_forces
-from kane_dynamics.compiler.llvm.kernel_spec import RCOND_LIMIT, KernelSpec, RoutineSpec
+from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 
 
 def inner_forces(tracer: Tracer, actuated: Names) -> KernelSpec:

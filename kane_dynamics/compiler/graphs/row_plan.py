@@ -3,14 +3,13 @@
 How a compiled solve treats its constraint rows.
 
 Which rows are taken is decided at each state, by the rule of `constraints.row_selection`. What is
-decided here, at states that satisfy the constraints, only saves work: rows that repeat others
-wherever they are sampled are left out of the solve and watched at every state, and where no row is
-ever weak nothing is spent on the question which rows to drop. Where such a guess is wrong the
-health of a solve says so, and the reference runs.
+decided here only saves work: rows that repeat others at all samples are left out of the solve and
+watched at every state, and where no row is ever weak nothing asks which to drop. Where such a
+guess is wrong the health of a solve says so, and the reference runs.
 
-Of rows that repeat each other some choice is solved for. One that is strong here may be singular
-elsewhere (of Bennett's loop every choice is, somewhere on the way round): so the mechanism is
-walked around once, and where the choice is weak on the way, a second one is solved for beside it.
+Of rows that repeat each other one choice is strong here and may be singular elsewhere (of
+Bennett's loop every one is): the mechanism is walked around, and where the choice is weak on the
+way, a second one is solved for beside it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
 from kane_dynamics.constraints.base import ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.rolling import RollingWheel
-from kane_dynamics.constraints.row_selection import GRADES, select_rows
+from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, select_rows
 from kane_dynamics.exceptions import (
     ConstraintError,
     InconsistentConstraintsError,
@@ -40,6 +39,7 @@ from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Bools, Floats
 
+MOST_ROWS = 60  # of straight-line code: it grows with their square, and its plan with their cube
 _SAMPLES = 3
 _REPEATS = 1e-10  # strength of a row that repeats others but for roundoff
 _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones drop too often
@@ -115,6 +115,9 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints:
         return RowPlan()
     rng = np.random.default_rng(0)
+    if len(constraints.labels) > MOST_ROWS:
+        q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
+        return RowPlan(tuple(constraints.rows(q, v, 0.0).elimination_order()), certain=False)
     samples = [sampled(constraints, rng) for _ in range(_SAMPLES)]
     order = samples[0][0].elimination_order()
     try:
@@ -136,10 +139,8 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
 
 def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
     """Return wheel rows that span the others at the neutral state, if fewer than in general."""
-    sample = sample_at(
-        constraints, constraints.robot.neutral(), np.zeros(constraints.robot.nv), 0.0
-    )
-    result = _strongest_plan([sample])
+    q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
+    result = _strongest_plan([sample_at(constraints, q, v, 0.0)])
     fewer = result is not None and len(result.order) < general
     return result.order if result is not None and fewer else ()
 
@@ -174,7 +175,7 @@ def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
     rows, mass = samples[0]
     order = rows.elimination_order()
     first = set(select_rows(rows, cholesky_factor(mass)).independent_indices.tolist())
-    others = [k for k in order if k not in first]
+    others = [k for k in order if k not in first and _counts(k, samples)]
     sets = [first, *(first - {k} | {other} for k in first for other in others)]
     best, most = None, _SPANNING
     for choice in sets:
@@ -184,6 +185,13 @@ def _strongest_plan(samples: Sequence[Sample]) -> RowPlan | None:
         if least > most and all(_spans(plan, rows) for rows, _ in samples):
             best, most = plan, least
     return best
+
+
+def _counts(k: int, samples: Sequence[Sample]) -> bool:
+    """Return whether a row is more than roundoff beside those of its constraint, at a sample."""
+    same = np.equal(samples[0][0].owners, samples[0][0].owners[k])
+    A = np.abs([rows.matrix for rows, _ in samples])
+    return bool((A[:, k].max(axis=1) > ROUNDOFF_ROW * A[:, same].max(axis=(1, 2))).any())
 
 
 def _with_second_choice(

@@ -3,30 +3,28 @@
 M x = Q + A' lambda, A x = c by the rule of rank, as routines; see `routine`.
 
 The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmidt; M is factored by
-`ltdl`. N is the number of speeds, K that of rows.
+`ltdl` or `axes_ldl`. N is the number of speeds, K that of rows.
 """
 
 from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
-from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, factorize, half, size_in_mass
+from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
+from kane_dynamics.compiler.llvm.row_units import SIZES, largest_of, nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
-    ROUNDOFF_ROW,
     SPEED_CONTRADICTION,
     TAKEN,
-    VANISHED,
 )
 
 NUMBERS = {
     'SINGULAR': SINGULAR,
     'STRONG': GRADES[0],
     'TAKEN': TAKEN,
-    'VANISHED': VANISHED,
-    'ROUNDOFF_ROW': ROUNDOFF_ROW,
+    **SIZES,
     'SPEED_CONTRADICTION': SPEED_CONTRADICTION,
     'ACCELERATION_CONTRADICTION': ACCELERATION_CONTRADICTION,
     'ROUNDOFF': 1e-12,
@@ -37,35 +35,13 @@ N = K = ROUNDS = 0
 STRONG = ROUNDOFF = LARGEST = 0.0
 
 
-def unit_factors(
-    k: int, rows: Array, groups: Table, owners: Table, sizes: Array, active: Array, factors: Array
-) -> None:
-    """Set the factors that bring the largest row of each kind to one, and scale the rows."""
-    most = 0.0
-    for i in range(k):
-        most = max(most, sizes[i])
-    for i in range(k):
-        largest = 0.0
-        for j in range(k):
-            if active[i] > 0.0:
-                if groups[j] == groups[i]:
-                    largest = max(largest, sizes[j])
-            else:
-                if owners[j] == owners[i]:
-                    largest = max(largest, sizes[j])
-        if not largest > VANISHED:
-            largest = most
-        factors[i] = 1.0
-        if largest > 0.0:
-            factors[i] = 1.0 / largest
-        for j in range(N):
-            rows[i * N + j] *= factors[i]
-
-
-def distance(count: int, seen: int, row: Array, basis: Array) -> float:
+def distance(count: int, seen: int, row: Array, basis: Array, along: Array) -> float:
     """Take the parts along the directions from `seen` on from a row; return what is left."""
     for j in range(seen, count):
-        add(N, -dot(N, row, basis[j * N :]), basis[j * N :], row)
+        part = dot(N, row, basis[j * N :])
+        if abs(part) > 0.0:
+            add(N, -part, basis[j * N :], row)
+            along[j] += part
     return sqrt(dot(N, row, row))
 
 
@@ -87,66 +63,58 @@ def select(
     drift: Array,
     strength: Array,
     is_independent: Array,
-) -> None:
-    """Choose independent rows by the graded rule; D and E lose what others take."""
-    in_mass = empty(K * N)
+    sequence: Array,
+    Q: Array,
+    R: Array,
+) -> float:
+    """
+    Choose independent rows by the graded rule, and return how many; D and E lose what others take.
+
+    D = R Q: direction r of Q, orthonormal, comes with row number r of `sequence`.
+    """
     in_si = empty(K * N)
+    spare = empty(K)
     seen = empty(K)
     count = 0
     off = 0.0
     for i in range(k):
         is_independent[i] = 0.0
+        strength[i] = 0.0
         seen[i] = 0.0
+        spare[i] = 0.0
+        for j in range(k):
+            R[i * K + j] = 0.0
     grade = STRONG
-    for g in range(ROUNDS):
+    for g in range(ROUNDS + 1):
         for r in range(k):
             i = order[r]
             least = grade
             if g == ROUNDS - 1:
                 least = max(grade, off)
             if is_independent[i] < 0.5 and active[i] > 0.5:
-                a = distance(count, int(seen[i]), D[i * N :], in_mass)
-                b = distance(count, int(seen[i]), E[i * N :], in_si)
+                local = D[i * N :]
+                a = distance(count, int(seen[i]), local, Q, R[i * K :])
+                b = distance(count, int(seen[i]), E[i * N :], in_si, spare)
                 seen[i] = count
                 strength[i] = max(a, b)
-                if strength[i] >= least and count < N:
-                    unit(a, D[i * N :], in_mass[count * N :])
+                if g < ROUNDS and strength[i] >= least and count < N:
+                    if a < STRONG:  # what is left is short beside its rounding: once more
+                        a = distance(count, 0, local, Q, R[i * K :])
+                    R[i * K + count] = a
+                    unit(a, local, Q[count * N :])
                     unit(b, E[i * N :], in_si[count * N :])
                     is_independent[i] = 1.0
+                    sequence[count] = i
                     count = count + 1
                     off = max(off, drift[i])
         grade = 0.1 * grade
-    for i in range(k):
-        if is_independent[i] < 0.5:
-            a = distance(count, int(seen[i]), D[i * N :], in_mass)
-            b = distance(count, int(seen[i]), E[i * N :], in_si)
-            strength[i] = max(a, b) * active[i]
-
-
-def triangular(k: int, is_independent: Array, rows: Array, Q: Array, R: Array) -> float:
-    """Set the rows of Q, orthonormal, and R, lower triangular, of independent rows = R Q."""
-    count = 0
-    for i in range(k):
-        if is_independent[i] > 0.5:
-            local = Q[count * N :]
-            copy(N, rows[i * N :], local)
-            for j in range(count):
-                R[count * K + j] = 0.0
-            for _ in range(2):
-                for j in range(count):
-                    along = dot(N, local, Q[j * N :])
-                    R[count * K + j] += along
-                    add(N, -along, Q[j * N :], local)
-            R[count * K + count] = sqrt(dot(N, local, local))
-            unit(R[count * K + count], local, local)
-            count = count + 1
     return count
 
 
 def onto_rows(
-    k: int,
+    count: int,
     L: Array,
-    is_independent: Array,
+    sequence: Array,
     A: Array,
     side: Array,
     factors: Array,
@@ -159,15 +127,11 @@ def onto_rows(
     change = empty(N)
     for j in range(N):
         change[j] = 0.0
-    count = 0
-    for i in range(k):
-        if is_independent[i] > 0.5:
-            left = factors[i] * (side[i] - dot(N, A[i * N :], x))
-            for j in range(count):
-                left -= R[count * K + j] * along[j]
-            along[count] = left / R[count * K + count]
-            add(N, along[count], Q[count * N :], change)
-            count = count + 1
+    for r in range(count):
+        i = int(sequence[r])
+        left = factors[i] * (side[i] - dot(N, A[i * N :], x)) - dot(r, R[i * K :], along)
+        along[r] = left / R[i * K + r]
+        add(N, along[r], Q[r * N :], change)
     back(L, change)
     add(N, 1.0, change, x)
 
@@ -175,19 +139,17 @@ def onto_rows(
 def contradicts(
     k: int,
     count: int,
-    D: Array,
     R: Array,
-    Q: Array,
+    sequence: Array,
     factors: Array,
     is_independent: Array,
-    active: Array,
     strength: Array,
     side: Array,
     motion: float,
     by_strength: float,
     relative: float,
 ) -> float:
-    """Return 1 where the right side of a row that is not taken contradicts the others."""
+    """Return 1 where the right side of a row that is not independent contradicts the others."""
     local = empty(K)
     result = 0.0
     norm = 0.0
@@ -197,39 +159,20 @@ def contradicts(
         if is_independent[i] < 0.5:
             gap = factors[i] * side[i]
             size = 0.0
-            if active[i] > 0.5:
-                for j in range(count):
-                    local[j] = dot(N, D[i * N :], Q[j * N :])
-                for r in range(count):
-                    j = count - 1 - r
-                    local[j] = local[j] / R[j * K + j]
-                    for m in range(j):
-                        local[m] -= R[j * K + m] * local[j]
-                m = 0
-                for j in range(k):
-                    if is_independent[j] > 0.5:
-                        gap -= local[m] * factors[j] * side[j]
-                        size += local[m] * local[m]
-                        m = m + 1
+            copy(count, R[i * K :], local)
+            for r in range(count):
+                j = count - 1 - r
+                if abs(local[j]) > 0.0:
+                    other = int(sequence[j])
+                    local[j] = local[j] / R[other * K + j]
+                    add(j, -local[j], R[other * K :], local)
+                    gap -= local[j] * factors[other] * side[other]
+                    size += local[j] * local[j]
             allowed = motion * (1.0 - by_strength + by_strength * strength[i])
             allowed = 10.0 * allowed + relative * sqrt(norm) + ROUNDOFF
             if not abs(gap) / (1.0 + sqrt(size)) <= allowed:
                 result = 1.0
     return result
-
-
-def nonzero_rows(k: int, A: Array, owners: Table, sizes: Array, active: Array) -> None:
-    """Set the lengths of rows, and which are not zero beside those of the same constraint."""
-    for i in range(k):
-        sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
-    for i in range(k):
-        most = 0.0
-        for j in range(k):
-            if owners[j] == owners[i]:
-                most = max(most, sizes[j])
-        active[i] = 0.0
-        if sizes[i] > VANISHED and sizes[i] > ROUNDOFF_ROW * most:
-            active[i] = 1.0
 
 
 def solve(
@@ -248,10 +191,15 @@ def solve(
     x: Array,
     is_independent: Array,
 ) -> float:
-    """Set x of M x = force + A' lambda, A_K x = c_K; return 0 where there is none."""
+    """
+    Move x by y of M y = force + A' lambda to A_K x = c_K; return 0 where there is none.
+
+    M has been factored.
+    """
+    free = empty(N)
     D = empty(K * N)
     E = empty(K * N)
-    local = empty(K * N)
+    sequence = empty(K)
     Q = empty(K * N)
     R = empty(K * K)
     sizes = empty(K)
@@ -260,11 +208,10 @@ def solve(
     factors = empty(K)
     strength = empty(K)
     away = empty(K)
-    if not factorize(M) > 0.0:
-        return 0.0
-    copy(N, force, x)
-    half(M, x)
-    back(M, x)
+    copy(N, force, free)
+    half(M, free)
+    back(M, free)
+    add(N, 1.0, free, x)
     copy(k * N, A, D)
     copy(k * N, A, E)
     nonzero_rows(k, A, owners, sizes, active)
@@ -274,20 +221,18 @@ def solve(
         half(M, D[i * N :])
         sizes[i] = sqrt(dot(N, D[i * N :], D[i * N :]))
     unit_factors(k, D, kinds, owners, sizes, active, factors)
-    copy(k * N, D, local)
-    select(k, local, E, order, active, away, strength, is_independent)
-    count = int(triangular(k, is_independent, D, Q, R))
-    onto_rows(k, M, is_independent, A, side, factors, Q, R, x)
+    count = int(select(k, D, E, order, active, away, strength, is_independent, sequence, Q, R))
+    onto_rows(count, M, sequence, A, side, factors, Q, R, x)
     if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
         return 0.0
     if checked > -0.5 and count < k:
         wrong = contradicts(
-            k, count, D, R, Q, factors, is_independent, active, strength, b0,
+            k, count, R, sequence, factors, is_independent, strength, b0,
             size_in_mass(M, v), 1.0, SPEED_CONTRADICTION,
         )  # fmt: skip
         if checked > 0.5:
             wrong += contradicts(
-                k, count, D, R, Q, factors, is_independent, active, strength, side,
+                k, count, R, sequence, factors, is_independent, strength, side,
                 TAKEN * size_in_mass(M, x), 0.0, ACCELERATION_CONTRADICTION,
             )  # fmt: skip
         if wrong > 0.0:
@@ -295,6 +240,14 @@ def solve(
     return 1.0
 
 
-_OF_TREES = dot, copy, add, factorize, half, back, size_in_mass
-_OF_ROWS = unit_factors, distance, unit, select, triangular, contradicts, nonzero_rows, onto_rows
-ROUTINES = (*_OF_TREES, *_OF_ROWS, solve)
+_OF_ROWS = (
+    largest_of,
+    unit_factors,
+    distance,
+    unit,
+    select,
+    contradicts,
+    nonzero_rows,
+    onto_rows,
+)
+ROUTINES = (dot, copy, add, *_OF_ROWS, solve)

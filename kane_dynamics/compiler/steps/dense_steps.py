@@ -2,15 +2,15 @@
 """Routines of accelerations, time steps and projections; see `dense_kernels`."""
 
 from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
-from kane_dynamics.compiler.llvm.ltdl import dot, size_in_mass
+from kane_dynamics.compiler.llvm.ltdl import copy, dot, factorize, size_in_mass
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
 
 # what a robot has
-H = AXES = KICKS = 0
+H = AXES = KICKS = MASS = 0
 KINDS = OWNERS = ORDER = INTEGRATED = PLACED = PLACED_KINDS = PLACED_OWNERS = PLACED_ORDER = TABLE
-PAIR_FIRST = PAIR = PAIR_PLACE = PAIR_MIRROR = TABLE
+DIAGONAL = PAIR_FIRST = PAIR = PAIR_PLACE = PAIR_MIRROR = TABLE
 LIMIT = TIGHT = LOOSE = MOST_TURN = NO_ENERGY = 0.0
-bias_force = friction = drag = retract = mass_axes = kernel
+bias_force = friction = drag = retract = mass_axes = inertia = kernel
 
 
 def mass_matrix(q: Array, parameters: Array, out: Array) -> float:
@@ -45,8 +45,10 @@ def mass_and_rows(
     q: Array, v: Array, clock: Array, parameters: Array, M: Array,
     A: Array, b0: Array, b: Array, phi: Array,
 ) -> float:  # fmt: skip
-    """Set M and the rows of a state; return the rcond of both."""
-    if not mass_matrix(q, parameters, M) >= LIMIT:
+    """Set M to its factors and the rows of a state; return the rcond of both."""
+    if not inertia(q, parameters, M) >= LIMIT:
+        return 0.0
+    if not factorize(M) > 0.0:
         return 0.0
     return rows(q, v, clock, parameters, A, b0, b, phi)
 
@@ -70,6 +72,7 @@ def accelerate(
         return 0.0
     for k in range(N):
         force[k] = tau[k] - force[k] - rub[k]
+        x[k] = 0.0
     return solve(K, M, force, A, b, phi, KINDS, OWNERS, ORDER, 1.0, v, b0, x, is_independent)
 
 
@@ -77,7 +80,7 @@ def acceleration(
     q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: Array
 ) -> float:
     """Set accelerations."""
-    M = empty(N * N)
+    M = empty(MASS)
     x = empty(N)
     if not accelerate(q, v, tau, clock, parameters, M, x) > 0.0:
         return 0.0
@@ -95,7 +98,7 @@ def timeless(q: Array, v: Array, tau: Array, parameters: Array, out: Array) -> f
 
 def jump(q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters: Array) -> float:
     """Return whether middle speeds follow from the start; see `simulation.step_checks`."""
-    M = empty(N * N)
+    M = empty(MASS)
     x = empty(N)
     gap = empty(N)
     if not accelerate(q, v, tau, clock, parameters, M, x) > 0.0:
@@ -113,10 +116,9 @@ def jump(q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters
 
 def advance(
     q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters: Array,
-    mass: Array, drags: Array, across: float, checked: float, x: Array,
+    M: Array, drags: Array, across: float, checked: float, x: Array,
 ) -> float:  # fmt: skip
-    """Set x of (M + h D) x = M v + h (tau - c), with c and the rows of speeds `middle`."""
-    M = empty(N * N)
+    """Set x of (M + h D)(x - v) = h (tau - c - D v), with c and the rows of speeds `middle`."""
     force = empty(N)
     is_independent = empty(K)
     A = empty(K * N)
@@ -129,11 +131,9 @@ def advance(
         return 0.0
     if not rows(q, middle, clock, parameters, A, b0, b, phi) >= LIMIT:
         return 0.0
-    for k in range(N * N):
-        M[k] = mass[k]
+    copy(N, v, x)
     for k in range(N):
-        M[k * N + k] += h * drags[k]
-        force[k] = dot(N, mass[k * N :], v) + h * (tau[k] - force[k])
+        force[k] = h * (tau[k] - force[k] - drags[k] * v[k])
     for i in range(K):
         along = dot(N, A[i * N :], v)
         side[i] = b0[i] + across * (b0[i] - along)
@@ -144,31 +144,39 @@ def advance(
     )  # fmt: skip
 
 
+def damped_mass(
+    q: Array, at: Array, clock: Array, parameters: Array, M: Array, drags: Array
+) -> float:
+    """Set the drag D at some speeds and M + h D to its factors."""
+    if not inertia(q, parameters, M) >= LIMIT:
+        return 0.0
+    if not drag(at, parameters, drags) >= LIMIT:
+        return 0.0
+    for k in range(N):
+        M[DIAGONAL[k]] += clock[1] * drags[k]
+    return factorize(M)
+
+
 def impulse(
     q: Array, v: Array, at: Array, tau: Array, clock: Array, parameters: Array, out: Array
 ) -> float:
     """Set speeds after a step with implicit friction."""
-    M = empty(N * N)
+    M = empty(MASS)
     drags = empty(N)
-    if not mass_matrix(q, parameters, M) >= LIMIT:
-        return 0.0
-    if not drag(at, parameters, drags) >= LIMIT:
+    if not damped_mass(q, at, clock, parameters, M, drags) > 0.0:
         return 0.0
     return advance(q, v, at, tau, clock, parameters, M, drags, 0.0, 0.0, out)
 
 
 def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: Array) -> float:
     """Set speeds after a step across a middle place; see `simulation.integrators`."""
-    M = empty(N * N)
+    M = empty(MASS)
     drags = empty(N)
     middle = empty(N)
     checked = -1.0
-    if not mass_matrix(q, parameters, M) >= LIMIT:
+    if not damped_mass(q, v, clock, parameters, M, drags) > 0.0:
         return 0.0
-    if not drag(v, parameters, drags) >= LIMIT:
-        return 0.0
-    for k in range(N):
-        middle[k] = v[k]
+    copy(N, v, middle)
     for turn in range(KICKS):
         if turn == KICKS - 1:
             checked = 0.0
@@ -181,7 +189,7 @@ def kick(q: Array, v: Array, tau: Array, clock: Array, parameters: Array, out: A
 
 def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     """Set coordinates after one Newton step onto the holonomic rows."""
-    M = empty(N * N)
+    M = empty(MASS)
     A = empty(K * N)
     b0 = empty(K)
     b = empty(K)
@@ -193,6 +201,7 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     x = empty(N)
     for k in range(N):
         remainder[k] = 0.0
+        x[k] = 0.0
     if not mass_and_rows(q, remainder, clock, parameters, M, A, b0, b, phi) >= LIMIT:
         return 0.0
     for i in range(H):
@@ -210,12 +219,11 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
 
 def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, rank: Array) -> float:
     """Set the speeds on the rows that are nearest in the metric of M, and the rank."""
-    M = empty(N * N)
+    M = empty(MASS)
     A = empty(K * N)
     b0 = empty(K)
     b = empty(K)
     phi = empty(K)
-    side = empty(K)
     is_independent = empty(K)
     none = empty(N)
     x = empty(N)
@@ -223,9 +231,8 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
         none[k] = 0.0
     if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= LIMIT:
         return 0.0
-    for i in range(K):
-        side[i] = b0[i] - dot(N, A[i * N :], v)
-    rcond = solve(K, M, none, A, side, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
+    copy(N, v, x)
+    rcond = solve(K, M, none, A, b0, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
     if not rcond > 0.0:
         return 0.0
     count = 0.0
@@ -236,8 +243,7 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
             limit = TIGHT
         if not abs(phi[i]) <= limit:
             return 0.0
-    for k in range(N):
-        out[k] = v[k] + x[k]
+    copy(N, x, out)
     rank[0] = count
     return 1.0
 
@@ -246,7 +252,7 @@ STEPS = (*ROUTINES, mass_and_rows)
 ACCELERATION = (*STEPS, accelerate, acceleration)
 TIMELESS = (*ACCELERATION, timeless)
 JUMP = (*STEPS, accelerate, jump)
-IMPULSE = (*ROUTINES, advance, impulse)
-KICK = (*ROUTINES, advance, kick)
+IMPULSE = (*ROUTINES, advance, damped_mass, impulse)
+KICK = (*ROUTINES, advance, damped_mass, kick)
 PLACE = (*STEPS, place)
 PROJECT = (*STEPS, project)
