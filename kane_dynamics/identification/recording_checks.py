@@ -10,6 +10,7 @@ where it would be worse than it could be: joints that stand still, efforts that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,18 @@ def motion_warnings(names: Sequence[str], q: Floats, v: Floats) -> list[str]:
         for name, way, speed in zip(names, ways, speeds, strict=True)
         if way < STILL or speed < STILL
     ]
+
+
+def at_rest(samples: Samples, coordinates: Sequence[int], speeds: Sequence[int]) -> Samples:
+    """Return samples in which joints that move less than noise might do not move: unseen."""
+    q, v, a, history, rates = (
+        x.copy() for x in (samples.q, samples.v, samples.a, samples.history, samples.rates)
+    )
+    for i, k in zip(coordinates, speeds, strict=True):
+        if np.ptp(q[:, i]) < STILL and np.abs(v[:, k]).max() < STILL:
+            q[:, i] = history[:, i] = q[:, i].mean()
+            v[:, k] = a[:, k] = rates[:, k] = 0.0
+    return replace(samples, q=q, v=v, a=a, history=history, rates=rates)
 
 
 def timing_warnings(clock: Timing) -> list[str]:

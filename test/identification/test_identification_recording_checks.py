@@ -21,7 +21,7 @@ LIFT, ELBOW = 1, 2  # joints that gravity loads
 @pytest.fixture(scope='module')
 def samples():
     """Return the samples of the recording."""
-    from studies.identification import ur10_samples
+    from studies.identification.arms import ur10_samples
 
     return ur10_samples()
 
