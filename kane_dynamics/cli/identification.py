@@ -95,7 +95,7 @@ def _samples(
     speeds: ObservedSpeeds,
     names: tuple[str, ...],
     facts: Facts,
-) -> tuple[list[Samples], list[Samples]]:
+) -> tuple[list[Samples], ...]:
     """Return the samples of training and validation, checked; add to the facts."""
     model, notes = source.model, facts['warnings']
     p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, model)
@@ -134,10 +134,7 @@ def _samples(
         'training_samples': sum(map(len, both[0])),
         'validation_samples': sum(map(len, both[1])),
     }
-    training_samples, validation_samples = (
-        [checks.at_rest(x, q_index, v_index) for x in part] for part in both
-    )
-    return training_samples, validation_samples
+    return tuple([checks.at_rest(x, q_index, v_index) for x in part] for part in both)
 
 
 def _part(x: Recording, first: float, last: float) -> Recording:

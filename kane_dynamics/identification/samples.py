@@ -25,7 +25,7 @@ __all__ = ['Samples', 'Timing', 'prepared_samples', 'timing']
 GAP = 5.0  # median steps: nothing is known of the motion within longer ones
 _SHORT = 0.1  # of the period of the filter's corner: a gap below it is none for what passes
 ORDER = 4  # of the Butterworth filter, one way
-_LIGHTER = 2.0  # corners: friction turns at once, of smooth speeds it would turn early
+_WIDER = 2.0  # corners: friction turns at once, of smooth speeds it would turn early
 HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differences make of noise
 
 
@@ -245,13 +245,14 @@ def _prepared(
     """Return the samples of one part."""
     even = t[0] + step * np.arange(int((t[-1] - t[0]) / step + 1e-6) + 1)
     resampled = [np.column_stack([np.interp(even, t, column) for column in x.T]) for x in columns]
-    sections, light = (
-        butter(ORDER, x, fs=1.0 / step, output='sos') for x in (corner, _LIGHTER * corner)
+    sections, wide = (
+        butter(ORDER, x, fs=1.0 / step, output='sos') for x in (corner, _WIDER * corner)
     )
     q, tau, *more = (sosfiltfilt(sections, x, axis=0) for x in resampled)
     v = more[0] if more else np.gradient(q, step, axis=0)
     measured = resampled[2] if more else np.gradient(resampled[0], step, axis=0)
     index = np.arange(margin, len(even) - margin, every)
     a = np.gradient(v, step, axis=0)
-    thin = (x[index] for x in (even, q, v, a, tau, resampled[1]))
-    return Samples(*thin, q, sosfiltfilt(light, measured, axis=0), index, sections)
+    rates = sosfiltfilt(wide, measured, axis=0)
+    kept = even[index], q[index], v[index], a[index], tau[index], resampled[1][index]
+    return Samples(*kept, q, rates, index, sections)
