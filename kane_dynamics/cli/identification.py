@@ -21,7 +21,10 @@ from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification import report
-from kane_dynamics.identification.constrained_samples import constrained_samples
+from kane_dynamics.identification.constrained_samples import (
+    constrained_samples,
+    independent_speeds,
+)
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
@@ -55,13 +58,16 @@ def identify_robot(options: argparse.Namespace) -> int:
     with progress('identification') as tell:
         tell('reading', 0, 3)
         facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}
-        speeds = ObservedSpeeds(dynamics, names)
-        training, validation = _samples(options, source, dynamics, speeds, facts)
+        speeds = independent_speeds(dynamics, names)
+        training, validation = _samples(options, source, dynamics, speeds, names, facts)
         tell('terms of friction', 1, 3)
         side = (
-            _side(dynamics, training, speeds) if options.friction == 'auto' else options.friction
+            _side(dynamics, training, speeds, names)
+            if options.friction == 'auto'
+            else options.friction
         )
-        terms = select_friction(dynamics, training, start=SIDES[side], speeds=speeds)
+        terms = dict.fromkeys(names, SIDES[side])
+        terms |= select_friction(dynamics, training, start=SIDES[side], speeds=speeds)
         tell('parameters', 2, 3)
         result = identify(dynamics, training, friction=terms, speeds=speeds)
     errors = report.validation_errors(result, validation)
@@ -87,10 +93,10 @@ def _samples(
     source: RobotSource,
     dynamics: Dynamics,
     speeds: ObservedSpeeds,
+    names: tuple[str, ...],
     facts: Facts,
-) -> tuple[list[Samples], list[Samples]]:
+) -> tuple[list[Samples], ...]:
     """Return the samples of training and validation, checked; add to the facts."""
-    names = speeds.names
     model, notes = source.model, facts['warnings']
     p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, model)
     paths = [*options.bag, *options.validate]
@@ -128,7 +134,7 @@ def _samples(
         'training_samples': sum(map(len, both[0])),
         'validation_samples': sum(map(len, both[1])),
     }
-    return both[0], both[1]
+    return tuple([checks.at_rest(x, q_index, v_index) for x in part] for part in both)
 
 
 def _part(x: Recording, first: float, last: float) -> Recording:
@@ -137,9 +143,11 @@ def _part(x: Recording, first: float, last: float) -> Recording:
     return Recording(x.time[a:b], x.q[a:b], None if x.v is None else x.v[a:b], x.tau[a:b])
 
 
-def _side(dynamics: Dynamics, training: Sequence[Samples], speeds: ObservedSpeeds) -> str:
+def _side(
+    dynamics: Dynamics, training: Sequence[Samples], speeds: ObservedSpeeds, names: Sequence[str]
+) -> str:
     """Return where efforts were measured: rotors of negative inertia are none."""
-    trial = identify(dynamics, training, friction=MOTOR_SIDE, speeds=speeds)
+    trial = identify(dynamics, training, friction=dict.fromkeys(names, MOTOR_SIDE), speeds=speeds)
     friction = trial.solutions['least_squares'][trial.equations.inertial :]
     rotors = friction[len(MOTOR_SIDE) - 1 :: len(MOTOR_SIDE)]
     return 'link' if np.mean(rotors < 0.0) > 0.5 else 'motor'
@@ -158,7 +166,9 @@ def _written(
     facts['urdf_sha256'] = hashlib.sha256(text.encode()).hexdigest()
     urdf = folder / 'robot_identified.urdf'
     urdf.unlink(missing_ok=True)  # one of before does not belong to this report
-    texts = {} if facts['reason'] else {urdf: updated_urdf(text, result.robot, names)}
+    texts = (
+        {} if facts['reason'] else {urdf: updated_urdf(text, result.robot, tuple(result.friction))}
+    )
     texts[folder / 'parameters.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
     texts[folder / 'report.html'] = report.page(facts, result, test)
     for file, content in texts.items():
@@ -179,7 +189,9 @@ def _written(
 def _print(facts: Mapping[str, Any]) -> None:
     errors, settings = facts['errors_percent'], facts['settings']
     shown = {key: x for key, x in errors.items() if 'raw' not in key or 'consistent' in key}
-    rows = [(name, *(f'{x[name]:.1f}' for x in shown.values())) for name in settings['joints']]
+    rows = [
+        (name, *(f'{x[name]:.1f}' for x in shown.values())) for name in errors['nominal filtered']
+    ]
     title = f"errors of '{facts['robot']}' on validation samples [% of the range of each effort]"
     heads = (key.removesuffix(' filtered') for key in shown)
     printing.table(title, ('joint', *heads), rows)

@@ -1,11 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples whose motion is one that the constraints allow."""
+"""Samples whose motion is one that the constraints allow, and the speeds that they leave free."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import null_space
 
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.identification.samples import Samples
+
+_SAME = 1e-8  # singular value of unit directions
+
+
+def independent_speeds(dynamics: Dynamics, names: Sequence[str]) -> ObservedSpeeds:
+    """Return the speeds that follow from none before them: of four mecanum wheels three."""
+    robot, independent = dynamics.robot, list[int]()
+    rows = dynamics.constraint_rows(robot.neutral(), np.zeros(robot.nv))
+    free = null_space(rows.matrix) if len(rows) else np.eye(robot.nv)
+    for k in [robot.velocity_index(name) for name in names]:
+        if np.linalg.matrix_rank(free[[*independent, k]], tol=_SAME) > len(independent):
+            independent.append(k)
+    return ObservedSpeeds(dynamics, [robot.velocity_names[k] for k in independent])
 
 
 def constrained_samples(dynamics: Dynamics, speeds: ObservedSpeeds, samples: Samples) -> Samples:

@@ -78,7 +78,7 @@ class Equations:
     speeds : ObservedSpeeds
         Speeds whose efforts were measured.
     friction : mapping of str to sequence of FrictionTerm
-        Columns by observed speed.
+        Columns by observed speed, or by a speed that follows them, which has a motor too.
 
     """
 
@@ -87,8 +87,10 @@ class Equations:
     friction: Friction
 
     def __post_init__(self) -> None:
+        robot, speeds = self.dynamics.robot, self.speeds
         for name, terms in self.friction.items():
-            index_of('observed speed', name, self.speeds.names)
+            names = robot.velocity_names if speeds.follow else speeds.names
+            index_of('observed speed', name, names)
             check_terms(name, terms)
 
     @property
@@ -124,25 +126,22 @@ class Equations:
                 yield self._rows(one.part(part), [columns[part] for columns in friction])
 
     def _rows(self, samples: Samples, friction: Sequence[Floats]) -> Floats:
-        names, inertial = self.speeds.names, self.inertial
-        W = self.dynamics.regressor(samples.q, samples.v, samples.a)
-        rows = np.zeros((len(samples), len(names), inertial + len(self.columns) + 1))
-        if self.speeds.follow:
-            Z = self._directions(samples)
-            rows[..., :inertial] = Z.transpose(0, 2, 1) @ W
-        else:
-            rows[..., :inertial] = W[:, self.speeds.indices]
-        rows[..., -1] = self.efforts(samples, samples.tau)
+        robot, inertial = self.dynamics.robot, self.inertial
+        W, Z = self.dynamics.regressor(samples.q, samples.v, samples.a), self._directions(samples)
+        rows = np.zeros((len(samples), Z.shape[-1], inertial + len(self.columns) + 1))
+        rows[..., :inertial] = (
+            Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
+        )
+        rows[..., -1] = np.einsum('njk,nj->nk', Z, samples.tau)
         column = inertial
         for name, local in zip(self.friction, friction, strict=True):
-            rows[:, names.index(name), column : column + local.shape[1]] = local
+            moved = Z[:, robot.velocity_index(name), :, None]
+            rows[..., column : column + local.shape[1]] = moved * local[:, None]
             column += local.shape[1]
         return rows
 
     def efforts(self, samples: Samples, tau: Floats) -> Floats:
         """Return the efforts along the observed speeds, Z' tau, shape (N, n)."""
-        if not self.speeds.follow:
-            return tau[:, self.speeds.indices]
         return np.asarray(np.einsum('njk,nj->nk', self._directions(samples), tau))
 
     def predicted(self, samples: Samples, solution: Floats) -> Floats:
@@ -160,6 +159,9 @@ class Equations:
         return Triangles(factors, np.full(len(factors), float(total)))
 
     def _directions(self, samples: Samples) -> Floats:
+        if not self.speeds.follow:
+            Z = self.speeds.directions(samples.q[0])
+            return np.broadcast_to(Z, (len(samples), *Z.shape))
         moves = zip(samples.q, samples.v, samples.time.tolist(), strict=True)
         return np.array([self.speeds.directions(*one) for one in moves])
 

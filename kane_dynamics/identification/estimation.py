@@ -27,6 +27,7 @@ from kane_dynamics.exceptions import NotSolvedError
 from kane_dynamics.identification.base_parameters import BaseParameters
 from kane_dynamics.identification.equations import Equations, Triangles
 from kane_dynamics.identification.friction import dissipation_rows
+from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Bools, Floats
@@ -37,6 +38,8 @@ LEAST = 1e-6  # eigenvalue of pseudo-inertias [kg, kg m^2]
 _SMALL = np.array([1e-5, 1e-5, 1e-5, 1e-3])  # [kg m^2, kg] of a body that the model gives less
 _EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
 _FLAT = 1e-6  # relative eigenvalue of a body that the model gives no thickness
+_WINDOW = 25  # samples, two periods of the filter's corner at the usual rates
+_LEAST_WINDOWS = 40  # of fewer a variance is nothing to go by
 _MASSES = 0.2, 5.0  # times the mass before, where a mass is not seen alone
 
 
@@ -61,9 +64,7 @@ class LeastSquares:
     deviations: Floats
 
 
-def least_squares(
-    triangles: Triangles, base: BaseParameters, inflation: Floats | float = 1.0
-) -> LeastSquares:
+def least_squares(triangles: Triangles, base: BaseParameters) -> LeastSquares:
     """
     Return base parameters by weighted least squares.
 
@@ -73,8 +74,6 @@ def least_squares(
         Of the equations.
     base : BaseParameters
         Of the same equations.
-    inflation : ndarray, shape (n,), optional
-        How many samples are worth one independent one, by observed speed.
 
     """
     factors, counts = triangles.factors, triangles.counts
@@ -88,7 +87,7 @@ def least_squares(
         solution[base.leading] = values
         floor = 1e-12 * np.linalg.norm(factors[..., -1], axis=1) / np.sqrt(counts)
         sigma = np.maximum(np.sqrt(triangles.squares(solution) / spare), floor + 1e-300)
-    scaled = triangles.weighted(np.sqrt(inflation * np.ones(len(counts))) / sigma)[:, base.leading]
+    scaled = triangles.weighted(1.0 / sigma)[:, base.leading]
     across = spread @ scaled.T
     return LeastSquares(values, across @ across.T, sigma)
 
@@ -175,6 +174,8 @@ def consistent_parameters(
     start = np.zeros(rows.shape[1] - 1)
     start[:inertial] = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
     lengths = np.linalg.norm(rows[:, inertial:-1], axis=0)
+    held = np.r_[np.ones(inertial), lengths == 0.0]  # friction of joints that stand still is none
+    lengths[lengths == 0.0] = 1.0
     local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
     scaling = scipy.linalg.block_diag(*local, np.diag(1.0 / lengths))
     heavy = np.flatnonzero(unseen_masses & (anchors[:, 3, 3] > _SMALL[3]))
@@ -184,7 +185,7 @@ def consistent_parameters(
     limits = np.repeat([0.0, 1.0 - _MASSES[0], _MASSES[1] - 1.0], counts)
     least = _upper(np.eye(4) - LEAST * back @ back.transpose(0, 2, 1))
     S = rows[:, :-1] @ scaling
-    P = S.T @ S + nearness * np.diag(np.arange(len(start)) < inertial)
+    P = S.T @ S + nearness * np.diag(held)
     side = S.T @ (rows[:, :-1] @ start - rows[:, -1])
     return start + scaling @ _interior(P, side, bounds, limits, least)
 
@@ -215,22 +216,29 @@ def _interior(P: Floats, side: Floats, bounds: Floats, limits: Floats, least: Fl
     return np.array(result.x)
 
 
-def worth(residuals: Sequence[Floats]) -> Floats:
+def correlated_covariance(
+    equations: Equations, samples: Sequence[Samples], base: BaseParameters, fit: LeastSquares
+) -> Floats:
+    r"""
+    Return the covariance of beta for residuals that are correlated in time and between speeds.
+
+    .. math:: H^{-1} \Big( \frac{N}{G} \sum_g s_g s_g^T \Big) H^{-1}, \quad
+       s_g = \sum_t h_t x_t^T r_t, \quad \sum_t h_t^2 = 1
+
+    with :math:`H^{-1}` the covariance of residuals r that are independent, x the weighted rows, h
+    windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
+    accelerations are differences, has less at the frequencies of a motion than elsewhere.
     """
-    Return how many samples are worth one independent one, by observed speed, shape (n,).
-
-    From the autocorrelation of residuals up to its first zero, 1 + 2 sum rho.
-
-    Parameters
-    ----------
-    residuals : sequence of ndarray, shape (N, n)
-        Of each recording, in time.
-
-    """
-    longest = min(len(one) for one in residuals) // 2
-    size = scipy.fft.next_fast_len(2 * max(len(one) for one in residuals))
-    spectra = sum(np.abs(np.fft.rfft(one, size, axis=0)) ** 2 for one in residuals)
-    correlation = np.fft.irfft(spectra, size, axis=0)[:longest]
-    rho = correlation / np.maximum(correlation[0], 1e-300)
-    before_zero = np.logical_and.accumulate(rho > 0.0, axis=0)
-    return np.asarray(np.maximum(2.0 * (rho * before_zero).sum(axis=0) - 1.0, 1.0))
+    scores, total = list[Floats](), sum(len(one) for one in samples)
+    length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
+    for rows in equations.chunks(samples):
+        weighted = rows / fit.deviations[:, None]
+        x = weighted[..., base.leading]
+        score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values)
+        n = min(length, len(score))
+        window = np.hanning(n + 2)[1:-1]
+        window /= np.linalg.norm(window)
+        ends = range(n, len(score) + 1, max(n // 2, 1))
+        scores += [window @ score[end - n : end] for end in ends]
+    s = np.array(scores)
+    return fit.covariance @ (total / len(s) * s.T @ s) @ fit.covariance

@@ -48,14 +48,16 @@ LINK_SIDE = tuple(FrictionTerm(kind) for kind in ('viscous', 'coulomb', 'offset'
 """Terms of efforts that are measured behind the gear."""
 MOTOR_SIDE = (*LINK_SIDE, FrictionTerm('rotor_inertia'))
 """Terms of efforts from the currents of motors."""
-_COLUMNS: dict[str, Callable[[Floats, Floats, float], Floats]] = {
-    'viscous': lambda v, a, scale: v,
-    'coulomb': lambda v, a, scale: np.tanh(v / SMOOTHING),
-    'offset': lambda v, a, scale: np.ones(len(v)),
-    'rotor_inertia': lambda v, a, scale: a,
-    'stribeck': lambda v, a, scale: np.tanh(v / SMOOTHING) * np.exp(-np.abs(v) / scale),
+_LINEAR: dict[str, Callable[[Floats, Floats], Floats]] = {
+    'viscous': lambda v, a: v,
+    'offset': lambda v, a: np.ones(len(v)),
+    'rotor_inertia': lambda v, a: a,
 }
-KINDS = (*_COLUMNS, 'presliding')
+_FILTERED: dict[str, Callable[[Floats, float], Floats]] = {
+    'coulomb': lambda v, scale: np.tanh(v / SMOOTHING),
+    'stribeck': lambda v, scale: np.tanh(v / SMOOTHING) * np.exp(-np.abs(v) / scale),
+}
+KINDS = (*_LINEAR, *_FILTERED, 'presliding')
 
 
 def check_terms(speed: str, terms: Sequence[FrictionTerm]) -> None:
@@ -80,8 +82,10 @@ def friction_columns(
     for i, (kind, scale) in enumerate(terms):
         if kind == 'presliding':
             columns[:, i] = samples.presliding(robot.coordinate_index(speed), scale)
+        elif kind in _LINEAR:
+            columns[:, i] = _LINEAR[kind](v, a)
         else:
-            columns[:, i] = _COLUMNS[kind](v, a, scale)
+            columns[:, i] = samples.filtered(_FILTERED[kind](samples.rates[:, k], scale))
     return columns
 
 

@@ -13,7 +13,7 @@ from kane_dynamics.identification.equations import Equations, Triangles
 from kane_dynamics.identification.estimation import consistent_parameters, least_squares
 from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
 from kane_dynamics.identification.samples import Samples
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats
 
 __all__ = ['select_friction']
 
@@ -21,7 +21,7 @@ CANDIDATES = (
     FrictionTerm('stribeck', 0.1),
     *(FrictionTerm('presliding', travel) for travel in (0.001, 0.002, 0.005, 0.01, 0.02)),
 )
-GAIN = 0.05  # of the error, in every block
+GAIN = 0.05  # of the errors of all blocks together
 BLOCKS = 4
 Split = tuple[Triangles, Triangles, Floats]
 Selection = dict[str, tuple[FrictionTerm, ...]]
@@ -39,9 +39,9 @@ def select_friction(
     Return the terms of each observed speed.
 
     Each recording is cut into four blocks. A candidate is added to a speed if, fitted on three
-    blocks, it predicts the fourth better by more than 5 %, whichever that is; of several the one
-    with the least error. In the end each term is tried without once more. Samples for tests must
-    not be among these.
+    blocks, it predicts the fourth better, whichever that is, and all four together by more than
+    5 %; of several the one with the least error. In the end each term is tried without once more.
+    Samples for tests must not be among these.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def select_friction(
         for candidate in candidates:
             tried = {name: _with(terms, candidate) for name, terms in selection.items()}
             after = _errors(equations, splits, tried)
-            gains = (after < (1.0 - GAIN) * errors).all(axis=0) & (after.sum(axis=0) < least)
+            gains = _helps(errors, after) & (after.sum(axis=0) < least)
             for k in np.flatnonzero(gains):
                 name = observed.names[k]
                 better[name], least[k] = tried[name], after[:, k].sum()
@@ -102,9 +102,15 @@ def _without_idle_terms(
         for term in terms[len(start) :]:
             shorter = {**selection, name: tuple(x for x in selection[name] if x != term)}
             without = _errors(equations, splits, shorter)
-            if not (errors[:, k] < (1.0 - GAIN) * without[:, k]).all():
+            if not _helps(without, errors)[k]:
                 selection, errors = shorter, without
     return selection
+
+
+def _helps(before: Floats, after: Floats) -> Bools:
+    """Return of which speeds every block is predicted better, and all together by a gain."""
+    every = (after < before).all(axis=0)
+    return np.asarray(every & (after.sum(axis=0) < (1.0 - GAIN) * before.sum(axis=0)))
 
 
 def _with(terms: tuple[FrictionTerm, ...], more: FrictionTerm) -> tuple[FrictionTerm, ...]:

@@ -17,8 +17,8 @@ from kane_dynamics.identification.equations import Equations, Friction, Triangle
 from kane_dynamics.identification.estimation import (
     NEARNESS,
     consistent_parameters,
+    correlated_covariance,
     least_squares,
-    worth,
 )
 from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
 from kane_dynamics.identification.result import REFUSE, Identification
@@ -100,7 +100,6 @@ def identify(
     nominal, by_base = np.zeros((2, len(equations.names)))
     nominal[: equations.inertial] = inertial_parameters(dynamics.robot)
     by_base[base.leading] = fit.values
-    missed = [equations.efforts(x, x.tau) - equations.predicted(x, by_base) for x in recordings]
     masses = base.status[: equations.inertial : len(PARAMETERS)]
     unseen = np.array([status != ALONE for status in masses])
     solutions = {
@@ -113,7 +112,7 @@ def identify(
     }
     for one in solutions.values():
         one.setflags(write=False)
-    known = least_squares(triangles, base, worth(missed))
+    known = replace(fit, covariance=correlated_covariance(equations, recordings, base, fit))
     result = Identification(equations, base, known, MappingProxyType(solutions), ())
     messages = *_warnings(result, triangles), *_worse(result, recordings)
     return replace(result, warnings=messages)

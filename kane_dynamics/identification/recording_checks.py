@@ -9,7 +9,8 @@ where it would be worse than it could be: joints that stand still, efforts that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,18 @@ def motion_warnings(names: Sequence[str], q: Floats, v: Floats) -> list[str]:
         for name, way, speed in zip(names, ways, speeds, strict=True)
         if way < STILL or speed < STILL
     ]
+
+
+def at_rest(samples: Samples, coordinates: Iterable[int], speeds: Iterable[int]) -> Samples:
+    """Return samples in which joints that move less than noise might do not move: unseen."""
+    names = 'q', 'history', 'v', 'a', 'rates'
+    changed = {name: getattr(samples, name).copy() for name in names}
+    for i, k in zip(coordinates, speeds, strict=True):
+        if np.ptp(samples.q[:, i]) < STILL and np.abs(samples.v[:, k]).max() < STILL:
+            for name, x in changed.items():
+                where, value = (i, samples.q[0, i]) if name in names[:2] else (k, 0.0)
+                x[:, where] = value
+    return replace(samples, **changed)
 
 
 def timing_warnings(clock: Timing) -> list[str]:

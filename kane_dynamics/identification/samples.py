@@ -25,6 +25,7 @@ __all__ = ['Samples', 'Timing', 'prepared_samples', 'timing']
 GAP = 5.0  # median steps: nothing is known of the motion within longer ones
 _SHORT = 0.1  # of the period of the filter's corner: a gap below it is none for what passes
 ORDER = 4  # of the Butterworth filter, one way
+_WIDER = 2.0  # corners: friction turns at once, of smooth speeds it would turn early
 HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differences make of noise
 
 
@@ -64,10 +65,12 @@ class Samples:
         Efforts [N m or N].
     raw : ndarray, shape (N, nv)
         Efforts as measured, not filtered.
-    history : ndarray, shape (K, nq)
-        Coordinates before they were thinned out.
+    history, rates : ndarray, shapes (K, nq), (K, nv)
+        Coordinates and speeds before they were thinned out.
     index : ndarray, shape (N,)
-        Where the samples are in it.
+        Where the samples are in them.
+    sections : ndarray, shape (k, 6), optional
+        Of the filter that all has passed.
 
     """
 
@@ -78,7 +81,9 @@ class Samples:
     tau: Floats
     raw: Floats
     history: Floats
+    rates: Floats
     index: Indices
+    sections: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -90,7 +95,17 @@ class Samples:
 
     def presliding(self, coordinate: int, travel: float) -> Floats:
         """Return the presliding state of a joint at the samples; see `presliding_state`."""
-        return presliding_state(self.history[:, coordinate], travel)[self.index]
+        return self.filtered(presliding_state(self.history[:, coordinate], travel))
+
+    def filtered(self, column: Floats) -> Floats:
+        """
+        Return what the filter of the efforts leaves of a function of history, at the samples.
+
+        What jumps at reversals has lost as much of it in the efforts, or friction is mistaken.
+        """
+        if self.sections is not None:
+            column = sosfiltfilt(self.sections, column)
+        return np.asarray(column[self.index])
 
 
 def presliding_state(q: Floats, travel: float) -> Floats:
@@ -230,10 +245,14 @@ def _prepared(
     """Return the samples of one part."""
     even = t[0] + step * np.arange(int((t[-1] - t[0]) / step + 1e-6) + 1)
     resampled = [np.column_stack([np.interp(even, t, column) for column in x.T]) for x in columns]
-    sections = butter(ORDER, corner, fs=1.0 / step, output='sos')
+    sections, wide = (
+        butter(ORDER, x, fs=1.0 / step, output='sos') for x in (corner, _WIDER * corner)
+    )
     q, tau, *more = (sosfiltfilt(sections, x, axis=0) for x in resampled)
     v = more[0] if more else np.gradient(q, step, axis=0)
-    a = np.gradient(v, step, axis=0)
+    measured = resampled[2] if more else np.gradient(resampled[0], step, axis=0)
     index = np.arange(margin, len(even) - margin, every)
-    raw = resampled[1][index]
-    return Samples(even[index], q[index], v[index], a[index], tau[index], raw, q, index)
+    a = np.gradient(v, step, axis=0)
+    rates = sosfiltfilt(wide, measured, axis=0)
+    kept = even[index], q[index], v[index], a[index], tau[index], resampled[1][index]
+    return Samples(*kept, q, rates, index, sections)

@@ -47,7 +47,7 @@ def urdf():
 @pytest.fixture(scope='module')
 def recording():
     """Return time, and positions, velocities and efforts."""
-    from studies.identification import ur10_recording
+    from studies.identification.arms import ur10_recording
 
     return ur10_recording(None)
 
@@ -151,7 +151,7 @@ def test_the_page_needs_no_network(run, table, urdf, tmp_path):
 
 def test_the_urdf_loads_to_the_same_efforts(urdf):
     """inverse_dynamics of what was written, and friction that a URDF lacks, are W phi + F f."""
-    from studies.identification import halves, ur10_samples
+    from studies.identification.arms import halves, ur10_samples
 
     training, test = halves(ur10_samples())
     result = identify(kd.dynamics(kd.load_urdf(urdf)), [training], friction=MOTOR_SIDE)

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 def panda():
     """Return Franka's arm without hand."""
     installed('panda')
-    from studies.identification import panda
+    from studies.identification.arms import panda
 
     return kd.compile(panda(), cache=False)
 
@@ -25,6 +25,6 @@ def panda():
 def ur10():
     """Return the UR10."""
     installed('panda')
-    from studies.identification import ur10
+    from studies.identification.arms import ur10
 
     return kd.compile(ur10(), cache=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.signal import lfilter
 from support.identified import exciting_motion, modelled_samples, samples_of
 
 import kane_dynamics as kd
@@ -18,7 +19,6 @@ from kane_dynamics.identification.estimation import (
     consistent_parameters,
     least_squares,
     pseudo_inertias,
-    worth,
 )
 from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.identification import identify
@@ -96,13 +96,18 @@ def test_masses_that_are_not_seen_alone_stay_near_those_before(factor, panda):
     assert np.abs(np.log(masses)).max() == pytest.approx(np.log(5.0), abs=1e-3)
 
 
-def test_correlated_samples_are_worth_less(rng):
-    noise = rng.normal(size=(40000, 2))
-    for k in range(1, len(noise)):
-        noise[k, 1] += 0.8 * noise[k - 1, 1]
-    white, correlated = worth([noise[:15000], noise[15000:]])
-    assert white == pytest.approx(1.0, abs=0.1)
-    assert correlated == pytest.approx((1.0 + 0.8) / (1.0 - 0.8), rel=0.1)
+def test_covariance_counts_noise_that_a_filter_has_correlated(panda):
+    """Coloured noise, the same in part on all joints: the deviations are still those of errors."""
+    phi, errors = other_phi(panda.robot), []
+    clean = modelled_samples(panda, phi, duration=40.0, rate=50.0)
+    for seed in range(8):
+        noise = np.random.default_rng(seed).normal(size=(*clean.tau.shape, 2))
+        noise = 0.1 * noise[..., 0] + 0.1 * noise[:, :1, 1]  # a part of all joints
+        coloured = lfilter([1.0], [1.0, -0.6], noise, axis=0)
+        found = identify(panda, [replace(clean, tau=clean.tau + coloured)], friction=())
+        error = found.fit.values - found.base.matrix @ phi
+        errors.append(error / np.sqrt(np.diag(found.fit.covariance)))
+    assert np.std(errors) == pytest.approx(1.0, abs=0.12)
 
 
 def test_pseudo_inertias_are_those_of_the_bodies(panda):

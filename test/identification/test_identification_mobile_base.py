@@ -9,8 +9,11 @@ from support.machines import DRIVE, differential_drive
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.identification.constrained_samples import independent_speeds
+from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import inertial_parameters, with_inertial_parameters
+from studies.robots import mecanum_base
 
 pytest.importorskip('clarabel', reason='pip install .[cones]')
 MOTORS = ('left', 'right', 'shoulder', 'elbow')
@@ -94,3 +97,31 @@ def test_forces_of_the_floor_would_spoil_it(drive):
     found = identify(free, [samples], friction=())
     errors = found.fit.values - found.base.matrix @ inertial_parameters(robot)
     assert np.abs(errors / np.sqrt(np.diag(found.fit.covariance))).max() > 10.0
+
+
+def test_the_fourth_mecanum_wheel_follows_with_its_friction():
+    """Regression: four motors for three freedoms were InconsistentConstraintsError."""
+    base = mecanum_base()
+    robot, dynamics = base.robot, kd.dynamics(base.robot, base.constraints)
+    motors = [f'wheel_{k}' for k in range(4)]
+    speeds = independent_speeds(dynamics, motors)
+    assert speeds.names == tuple(motors[:3])
+    t, rng = np.arange(0.0, 6.0, 0.02), np.random.default_rng(5)
+    v, a = np.zeros((2, len(t), robot.nv))
+    for k in range(1, 6):
+        size, phase = rng.uniform(0.5, 2.0, 3), rng.uniform(-np.pi, np.pi, 3)
+        v[:, 3:6] += size * np.cos(k * t[:, None] + phase)
+        a[:, 3:6] -= k * size * np.sin(k * t[:, None] + phase)
+    q = np.zeros_like(v)
+    for i in range(len(t)):
+        v[i] = dynamics.consistent_velocity(q[i], v[i], motors[:3])
+        a[i] = dynamics.consistent_acceleration(q[i], v[i], a[i], motors[:3])
+        if i + 1 < len(t):
+            q[i + 1] = kd.integrate(robot, q[i], v[i], t[1])
+    tau = dynamics.constrained_inverse_dynamics(q, v, a, motors).effort.copy()
+    tau[:, 3:] += np.array([0.1, 0.2, 0.3, 0.4]) * v[:, 3:] + 0.5 * np.tanh(v[:, 3:] / 0.02)
+    friction = dict.fromkeys(motors, LINK_SIDE[:2])
+    found = identify(dynamics, [samples_of(t, q, v, a, tau)], friction=friction, speeds=speeds)
+    assert found.errors(samples_of(t, q, v, a, tau), 'least_squares').filtered.max() < 1e-6
+    truth = np.r_[inertial_parameters(robot), 0.1, 0.5, 0.2, 0.5, 0.3, 0.5, 0.4, 0.5]
+    assert_allclose(found.fit.values, found.base.matrix @ truth, rtol=0, atol=1e-6)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from support.identified import modelled_samples
 
+import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
@@ -21,7 +22,7 @@ LIFT, ELBOW = 1, 2  # joints that gravity loads
 @pytest.fixture(scope='module')
 def samples():
     """Return the samples of the recording."""
-    from studies.identification import ur10_samples
+    from studies.identification.arms import ur10_samples
 
     return ur10_samples()
 
@@ -155,3 +156,18 @@ def test_a_lag_is_told(ur10, late, word):
     (message,) = checks.lag_warnings(lag)
     assert message.startswith(f'efforts are {word}')
     assert checks.lag_warnings(lag._replace(gain=0.01)) == []
+
+
+def test_noise_of_a_joint_that_stands_still_shows_nothing():
+    """Regression: friction of joints at rest was fitted to the noise of their encoders."""
+    dynamics = kd.dynamics(kd.serial_chain(3))
+    samples = modelled_samples(dynamics, inertial_parameters(dynamics.robot))
+    for name in ('q', 'history', 'v', 'a', 'rates'):
+        getattr(samples, name)[:, 2] *= 1e-3
+    resting = checks.at_rest(samples, range(3), range(3))
+    assert not resting.v[:, 2].any()
+    assert samples.v[:, 2].any()
+    assert (resting.q[:, :2] == samples.q[:, :2]).all()
+    found = identify(dynamics, [resting])
+    assert {'viscous joint_3', 'coulomb joint_3'} <= set(found.base.with_status('unseen'))
+    assert found.friction['joint_3'][FrictionTerm('coulomb')] == pytest.approx(0.0, abs=5e-3)

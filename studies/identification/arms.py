@@ -2,8 +2,6 @@
 """
 Two arms identified from public recordings, beside published and known figures.
 
-``python -m studies.identification [--panda FOLDER] [--ur10 FILE]``
-
 ``--panda``: Franka's arm, 21 s at 1 kHz, torques behind the gear (Gaz, Cognetti, Oliva, Robuffo
 Giordano and De Luca, IEEE RA-L 4(4), 2019; GPL-3, so it is not here: the repository
 marcocognetti/FrankaEmikaPandaDynModel, exciting_traj_{time,positions,velocity,torques}.txt of
@@ -17,7 +15,6 @@ measured), in percent.
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +35,7 @@ from studies import robots
 
 FINGERS = ('panda_finger_joint1', 'panda_finger_joint2')
 HAND = ('panda_hand', 'panda_leftfinger', 'panda_rightfinger')
-TABLE = Path(__file__).resolve().parents[1] / 'test' / 'data' / 'ur10_exciting_trajectory.npz'
+TABLE = Path(__file__).resolve().parents[2] / 'test' / 'data' / 'ur10_exciting_trajectory.npz'
 STEPS = {'position': 1e-5, 'velocity': 1e-5, 'effort': 1e-4}  # of the table [rad, rad/s, N m]
 STRIBECK = FrictionTerm('stribeck', 0.1)
 PANDA_TERMS = (*LINK_SIDE, FrictionTerm('presliding', 0.002))
@@ -169,24 +166,37 @@ def show_parameters(samples: Samples) -> None:
             f'+- {deviation:.4f}{consistent[k]:9.4f}'
         )
     ours = result.solutions['least_squares'][result.equations.inertial + 1 :: len(LINK_SIDE)]
-    print(f'    Coulomb [N m], published: {" ".join(f"{x:.3f}" for x in COULOMB)} (of sign v)')
-    print(f'    {"ours:":>25} {" ".join(f"{x:.3f}" for x in ours)} (of tanh(v / 0.02))')
+    rows = {
+        'published, of sign v': COULOMB,
+        'ours, of tanh(v / 0.02)': ours,
+        'ours, of sign v as they did': _of_signs(samples),
+    }
+    for name, values in rows.items():
+        apart = ' '.join(
+            f'{100.0 * (x / y - 1.0):4.0f}' for x, y in zip(values, COULOMB, strict=True)
+        )
+        print(f'    Coulomb [N m] {name:30}{" ".join(f"{x:.3f}" for x in values)}   {apart} %')
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[1])
-    parser.add_argument('--panda', type=Path, metavar='FOLDER')
-    parser.add_argument('--ur10', type=Path, metavar='FILE')
-    arguments = parser.parse_args()
-    if arguments.panda is not None:
+def _of_signs(samples: Samples) -> Floats:
+    """Return Coulomb friction of Franka's arm by least squares of all efforts, with sign(v)."""
+    dynamics = kd.compile(panda())
+    W = dynamics.regressor(samples.q, samples.v, samples.a)
+    n = W.shape[1]
+    friction = np.zeros((len(samples), n, 3 * n))
+    for k in range(n):
+        v = samples.v[:, k]
+        friction[:, k, k::n] = np.column_stack([np.sign(v), v, np.ones(len(v))])
+    rows = np.concatenate([friction, W], axis=2).reshape(-1, 3 * n + W.shape[2])
+    return np.asarray(np.linalg.lstsq(rows, samples.tau.ravel(), rcond=1e-8)[0][:n])
+
+
+def arms(panda_folder: Path | None, ur10_bag: Path | None) -> None:
+    """Print the tables of both arms, of Franka's where its recording is."""
+    if panda_folder is not None:
         print("Franka's arm: torques behind the gear, presliding 2 mrad")
-        samples = panda_samples(arguments.panda)
+        samples = panda_samples(panda_folder)
         show(both_ways(panda(), samples, PANDA_TERMS, LINK_SIDE), PANDA)
         show_parameters(samples)
     print('UR10: efforts of motors, Stribeck 0.1 rad/s, presliding 10 mrad')
-    show(both_ways(ur10(), ur10_samples(arguments.ur10), UR10_TERMS, MOTOR_SIDE), UR10)
-
-
-if __name__ == '__main__':
-    main()
+    show(both_ways(ur10(), ur10_samples(ur10_bag), UR10_TERMS, MOTOR_SIDE), UR10)

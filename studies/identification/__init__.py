@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identification beside known answers: simulated robots, public recordings, another program."""
