@@ -138,6 +138,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--friction-coefficient': _size(None, 'of the wheels, which then do not slip'),
     '--friction-scale': _size(0.8, 'part of the friction coefficient'),
     '--tip-over-margin': _size(0.05, 'distance from tipping over [m]'),
+    '--acceleration': _size(5.0, 'largest of motors [rad/s^2 or m/s^2]', positive),
+    '--floor': _size(1.0, 'longest way of a base from its start [m]', positive),
     '--smoothing': _size(0.0, 'of accelerations [s]'),
     '--clear': _flag('delete the files that are listed'),
     '--older-than': _text(
