@@ -70,6 +70,7 @@ def identify_robot(options: argparse.Namespace) -> int:
         *result.warnings,
         *report.worse_joints(errors),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
+        *checks.burst_warnings(result, training),
     ]
     reason = report.refusal(result, errors)
     facts |= {'reason': reason, 'errors_percent': errors, **report.findings(result)}
@@ -110,7 +111,7 @@ def _samples(
         validation = [_part(x, TRAINED, 1.0) for x in training]
         training = [_part(x, 0.0, TRAINED) for x in training]
     parts = training, validation
-    checks.check_separate(*(np.vstack([np.hstack([x.q, x.tau]) for x in y]) for y in parts))
+    checks.check_separate(*([(x.q, x.tau) for x in part] for part in parts))
     rate = 1.0 / max(clock.step for clock in clocks)
     corner = options.corner or min(HIGHEST, OF_RATE * rate)
     both: list[list[Samples]] = [[], []]
