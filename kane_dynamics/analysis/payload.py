@@ -19,7 +19,6 @@ import numpy as np
 from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.algebra.dual_quaternion import vec6
-from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algorithms.newton_euler_by_moments import BodyMotion, point_acceleration_matrix
 from kane_dynamics.algorithms.regressor import body_wrenches
@@ -29,7 +28,7 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.checks import as_times
-from kane_dynamics.robot.inertial_parameters import PARAMETERS
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, central_tensor
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
@@ -68,7 +67,6 @@ SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
 """Payloads of arms [kg, kg m, kg m^2]: what is not known better than this is not known at all."""
 _SEEN = 0.1  # of `SCALE`: a deviation below it is knowledge that came from the motion
 _ROUNDOFF = 1e-9  # of the largest singular value
-_UPPER = np.triu_indices(3)
 _TIMES = 0.0, 0.37, 1.91  # [s] at which rows without dependence on time are the same
 
 
@@ -122,10 +120,7 @@ class PayloadEstimate:
     @property
     def inertia(self) -> Floats:
         """Return the inertia about the centre of mass, in the frame's axes, shape (3, 3)."""
-        J, c = np.zeros((3, 3)), self.com
-        J[_UPPER] = self.parameters[4:]
-        J = J + np.triu(J, 1).T
-        return np.asarray(J + self.mass * skew(c) @ skew(c))
+        return central_tensor(self.parameters, self.com)
 
 
 def payload_regressor(
