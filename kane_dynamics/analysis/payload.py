@@ -221,7 +221,9 @@ def estimate_payload(
     return fitted_payload(np.concatenate(rows), np.concatenate(right))
 
 
-def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
+def fitted_payload(
+    regressor: Floats, efforts: Floats, count: int | None = None
+) -> PayloadEstimate:
     """
     Return the parameters that fit efforts best; `SCALE` decides where these say nothing.
 
@@ -231,6 +233,8 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
         Rows of Y.
     efforts : ndarray, shape (k,)
         What the payload causes [N m or N].
+    count : int, optional
+        How many efforts the rows stand for, where they are a triangle of more.
 
     Raises
     ------
@@ -242,16 +246,16 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
     scaled[: len(regressor)] = regressor * SCALE
     left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
     floor = _ROUNDOFF * sizes.max(initial=0.0)
-    spare = len(efforts) - int(np.sum(sizes > floor))
-    if spare < 1:
+    seen, many = int(np.sum(sizes > floor)), len(efforts) if count is None else count
+    if many <= seen:
         raise InvalidInputError(
-            f'efforts: need more than the {len(efforts) - spare} parameters that they show, got '
-            f'{len(efforts)}; take more samples'
+            f'efforts: need more than the {seen} parameters that they show, got {many}; take more '
+            'samples'
         )
     left = left[: len(efforts)]
     part = left.T @ efforts
     missed = efforts - left @ part
-    noise = max(float(np.sqrt(missed @ missed / spare)), floor)
+    noise = max(float(np.sqrt(missed @ missed / (many - seen))), floor)
     # least squares with payloads of the size of SCALE before any sample was taken
     weights = 1.0 / (sizes**2 + noise**2)
     directions = SCALE[:, None] * right.T
