@@ -109,7 +109,7 @@ def plan_identification(options: argparse.Namespace) -> int:
     names = tuple(options.joints.split(',')) if options.joints else model.actuated
     still = [name for name in model.actuated if name not in names]
     contacts = _contacts(model, options.friction_coefficient) if model.base else None
-    if model.overactuated and model.base.steering:
+    if model.base is not None and model.base.steering and model.overactuated:
         still += [*model.base.driven, *model.base.steering]
         notes.append('the base stands still: its drives have to agree at each moment')
     if contacts is not None and contacts.sliding:

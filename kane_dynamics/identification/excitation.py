@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from scipy.optimize import minimize
@@ -36,7 +37,6 @@ from kane_dynamics.identification.planned_motion import (
     EVEN,
     HARMONICS,
     PERIOD,
-    Motion,
     MotionSpace,
     PlannedPath,
     series,
@@ -62,7 +62,6 @@ _TOGETHER = 40  # motions that are computed at once
 _HALVINGS = 7  # of a factor of size
 _FAST = 0.9  # of the limits of speed and acceleration, for strokes
 KEPT = SafetyMargins()
-Tell = Callable[[str, int, int], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +134,8 @@ def exciting_motion(
         Longest way of a base from its start [m].
     duration : float
         Of the series [s]; strokes at constant speed take 42 s more.
-    seed : int
-        Of the random motions.
-    tell : callable
-        Called with words, steps done and steps in all.
+    seed, tell : int, callable
+        Of the random motions; called with words, steps done and steps in all.
 
     Raises
     ------
@@ -157,11 +154,23 @@ def exciting_motion(
     observed = ObservedSpeeds(dynamics, motors) if speeds is None else speeds
     terms = dict.fromkeys((name for name in observed.names if name in space.moving), MOTOR_SIDE)
     search = _Search(space, Equations(dynamics, observed, terms), duration)
-    draws = search.draws(np.random.default_rng(seed))
-    found = [search.improved(x, tell, k) for k, (_, x) in enumerate(draws[:_STARTS])]
-    return search.result(
-        min(found, key=search.condition), float(np.median([condition for condition, _ in draws]))
+    xs = np.random.default_rng(seed).uniform(
+        -1.0, 1.0, (_DRAWS, 1 + 2 * HARMONICS, len(space.moving))
     )
+    xs[:, 0] *= _MIDDLE
+    draws = sorted(map(search.within, xs.reshape(_DRAWS, -1)), key=itemgetter(0))
+    if draws[0][0] == np.inf:
+        uses = dict(
+            zip(space.names, search.uses(0.0 * draws[0][1][None])[0].tolist(), strict=True)
+        )
+        raise InvalidInputError(f'no random motion keeps the limits; uses at rest: {uses}')
+    steps = itertools.count(1)
+    found = [
+        search.improved(draw, lambda _: tell('exciting motion', next(steps), _STARTS * _STEPS))
+        for draw in draws[:_STARTS]
+    ]
+    best = min(found, key=itemgetter(0))[1]
+    return search.result(best, float(np.median([condition for condition, _ in draws])))
 
 
 class _Search:
@@ -175,15 +184,12 @@ class _Search:
         known = efforts[np.isfinite(efforts)]
         self._weights = 1.0 / np.minimum(efforts, np.max(known, initial=1.0))
 
-    def motion(self, xs: Floats) -> Motion:
-        """Return the series of rows of variables."""
-        parts, space = xs.reshape(len(xs), -1, len(self._sizes)), self._space
-        centres = space.middle + np.where(space.bounded, parts[:, 0] * space.reach, 0.0)
-        return series(centres, parts[:, 1:] * self._sizes, self._duration)
-
     def path(self, xs: Floats) -> PlannedPath:
         """Return the motions of rows of variables as a path."""
-        return PlannedPath(self._space, self.motion(xs), self._duration)
+        parts, space = xs.reshape(len(xs), -1, len(self._sizes)), self._space
+        centres = space.middle + np.where(space.bounded, parts[:, 0] * space.reach, 0.0)
+        motion = series(centres, parts[:, 1:] * self._sizes, self._duration)
+        return PlannedPath(space, motion, self._duration)
 
     def uses(self, xs: Floats) -> Floats:
         """Return what motions use of each limit, shape (len(xs), m)."""
@@ -207,31 +213,17 @@ class _Search:
         equations = self._equations
         return base_parameters(self.rows(path, times), equations.names, equations.preferences)
 
-    def condition(self, x: Floats) -> float:
-        """Return the condition number of the motion of variables."""
-        return self.base(self.path(x[None]), self._times).condition
-
-    def within(self, x: Floats) -> Floats | None:
-        """Return variables whose waves are as large as the limits allow; None: none are."""
+    def within(self, x: Floats) -> tuple[float, Floats]:
+        """Return the condition number of waves as large as limits allow, and their variables."""
         factor = _largest(lambda f: self.uses(self.smaller(x, f)[None]), _ROOM)
-        return self.smaller(x, factor) if factor else None
+        x = self.smaller(x, factor)
+        return self.base(self.path(x[None]), self._times).condition if factor else np.inf, x
 
-    def draws(self, rng: np.random.Generator) -> list[tuple[float, Floats]]:
-        """Return condition numbers and variables of random motions, best first."""
-        n, results = len(self._sizes), []
-        for _ in range(_DRAWS):
-            x = rng.uniform(-1.0, 1.0, (1 + 2 * HARMONICS) * n)
-            x[:n] *= _MIDDLE
-            if (motion := self.within(x)) is not None:
-                results.append((self.condition(motion), motion))
-        if not results:
-            uses = dict(zip(self._space.names, self.uses(0.0 * x[None])[0], strict=True))
-            raise InvalidInputError(f'no random motion keeps the limits; uses at rest: {uses}')
-        return sorted(results, key=lambda pair: pair[0])
-
-    def improved(self, x: Floats, tell: Tell, start: int) -> Floats:
-        """Return variables of a lower condition number, from those of a start."""
-        columns = self.base(self.path(x[None]), self._times).independent
+    def improved(
+        self, draw: tuple[float, Floats], step: Callable[[Floats], object]
+    ) -> tuple[float, Floats]:
+        """Return a lower condition number and its variables, from those of a start."""
+        columns = self.base(self.path(draw[1][None]), self._times).independent
 
         def costs(xs: Floats) -> Floats:
             """Return logarithms of condition numbers, with what is used beyond limits."""
@@ -250,17 +242,11 @@ class _Search:
             first, *others = np.concatenate([costs(part) for part in parts])
             return first, (np.array(others) - first) / _DIFFERENCE
 
-        steps = itertools.count(start * _STEPS + 1)
+        options = {'maxiter': _STEPS}
         found = minimize(
-            sloped,
-            x,
-            jac=True,
-            method='L-BFGS-B',
-            options={'maxiter': _STEPS},
-            callback=lambda _: tell('exciting motion', next(steps), _STARTS * _STEPS),
+            sloped, draw[1], jac=True, method='L-BFGS-B', options=options, callback=step
         )
-        better = self.within(found.x)
-        return x if better is None or self.condition(better) > self.condition(x) else better
+        return min(self.within(found.x), draw, key=itemgetter(0))
 
     def result(self, x: Floats, random_condition: float) -> ExcitingMotion:
         """Return the motion of variables and strokes after it, within limits at every instant."""
@@ -268,7 +254,7 @@ class _Search:
         even = np.linspace(0.0, self._duration, int(np.ceil(self._duration / _POINTS)) + 1)
 
         def waves(factor: float) -> JointTrajectory:
-            motion = self.motion(self.smaller(x, factor)[None])
+            motion = self.path(self.smaller(x, factor)[None]).motion
             return JointTrajectory(space.moving, even, *motion(even))
 
         def uses(points: JointTrajectory, step: float = _FINE) -> Floats:
@@ -298,10 +284,8 @@ class _Search:
         pose = names[: 3 * (robot.base == 'planar')]
         joints = [name for name in names if name in space.moving or name not in pose]
         trajectory = JointTrajectory(names, points.times, *rows).of(joints)
-        twists, base = (
-            rows.tangent[:, : len(pose)],
-            self.base(path, np.arange(0.0, points.end, _GRID)),
-        )
+        base = self.base(path, np.arange(0.0, points.end, _GRID))
+        twists = rows.tangent[:, : len(pose)]
         return ExcitingMotion(trajectory, twists, largest, base, random_condition)
 
 

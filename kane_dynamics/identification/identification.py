@@ -142,7 +142,8 @@ def tool_difference(
     missing = rows[:, -1] - rows[:, :n] @ inertial_parameters(dynamics.robot)
     first = len(PARAMETERS) * dynamics.robot.body_of_joint(speeds.names[-1])
     tool = rows[:, first : first + len(PARAMETERS)]
-    R = np.linalg.qr(np.column_stack([rows[:, n:-1], tool, missing]), mode='r')
+    both = np.column_stack([rows[:, n:-1], tool, missing])
+    R = np.asarray(np.linalg.qr(both, mode='r'))
     known = len(equations.columns)  # friction is fitted with it
     return fitted_payload(
         R[known:, known:-1], R[known:, -1], count=int(triangles.counts.sum()) - known
