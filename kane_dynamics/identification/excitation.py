@@ -147,10 +147,10 @@ def exciting_motion(
     as_positive('acceleration', acceleration)
     as_positive('floor [m]', floor)
     as_positive('duration [s]', duration)
-    rest = np.array(checked_coordinates(robot, robot.neutral() if start is None else start))
-    rest[: 3 * (robot.base == 'planar')] = 0.0
+    q_start = np.array(checked_coordinates(robot, robot.neutral() if start is None else start))
+    q_start[: 3 * (robot.base == 'planar')] = 0.0
     motors = as_names('actuated', actuated)
-    space = MotionSpace(dynamics, motors, still, rest, contacts, kept, acceleration, floor)
+    space = MotionSpace(dynamics, motors, still, q_start, contacts, kept, acceleration, floor)
     observed = ObservedSpeeds(dynamics, motors) if speeds is None else speeds
     terms = dict.fromkeys((name for name in observed.names if name in space.moving), MOTOR_SIDE)
     search = _Search(space, Equations(dynamics, observed, terms), duration)
@@ -165,11 +165,11 @@ def exciting_motion(
         )
         raise InvalidInputError(f'no random motion keeps the limits; uses at rest: {uses}')
     steps = itertools.count(1)
-    found = [
+    solutions = [
         search.improved(draw, lambda _: tell('exciting motion', next(steps), _STARTS * _STEPS))
         for draw in draws[:_STARTS]
     ]
-    best = min(found, key=itemgetter(0))[1]
+    best = min(solutions, key=itemgetter(0))[1]
     return search.result(best, float(np.median([condition for condition, _ in draws])))
 
 
@@ -243,10 +243,10 @@ class _Search:
             return first, (np.array(others) - first) / _DIFFERENCE
 
         options = {'maxiter': _STEPS}
-        found = minimize(
+        solution = minimize(
             sloped, draw[1], jac=True, method='L-BFGS-B', options=options, callback=step
         )
-        return min(self.within(found.x), draw, key=itemgetter(0))
+        return min(self.within(solution.x), draw, key=itemgetter(0))
 
     def result(self, x: Floats, random_condition: float) -> ExcitingMotion:
         """Return the motion of variables and strokes after it, within limits at every instant."""

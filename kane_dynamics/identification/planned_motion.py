@@ -74,7 +74,7 @@ class PlannedPath:
     def at(self, s: Floats) -> PathPoints:
         """Return q, v and a at times, shape (n,)."""
         space = self.space
-        q, v, a = np.tile(space.rest, (len(s), 1)), *np.zeros((2, len(s), len(space.rest)))
+        q, v, a = np.tile(space.q_start, (len(s), 1)), *np.zeros((2, len(s), len(space.q_start)))
         for whole, part in zip((q, v, a), self.motion(s), strict=True):
             whole[:, space.columns] = part
         if space.dynamics.labels:
@@ -100,14 +100,14 @@ class MotionSpace:
         dynamics: Dynamics,
         motors: Sequence[str],
         still: Sequence[str],
-        rest: Floats,
+        q_start: Floats,
         contacts: GroundContacts | None,
         kept: SafetyMargins,
         acceleration: float,
         floor: float,
     ) -> None:
-        robot, self.dynamics, self.rest, self._floor = dynamics.robot, dynamics, rest, floor
-        self.known = _independent_speeds(dynamics, motors, still, rest)
+        robot, self.dynamics, self.q_start, self._floor = dynamics.robot, dynamics, q_start, floor
+        self.known = _independent_speeds(dynamics, motors, still, q_start)
         self.moving = tuple(n for n in self.known if n in motors and n not in still)
         self.columns = q = np.array([robot.coordinate_index(n) for n in self.moving], np.intp)
         each = np.eye(len(q))
@@ -118,7 +118,7 @@ class MotionSpace:
         self._limits = PathLimits(dynamics, units, motors, contacts, kept, accelerations=rates)
         lower, upper = robot.lower[q], robot.upper[q]
         self.bounded = b = np.isfinite(lower) & np.isfinite(upper)
-        self.middle, self.reach = rest[q], np.full(len(q), np.pi)
+        self.middle, self.reach = q_start[q], np.full(len(q), np.pi)
         lower, upper = lower[b], upper[b]
         self.middle[b], self.reach[b] = 0.5 * (lower + upper), 0.5 * RANGE * (upper - lower)
         self._mobile = robot.base == 'planar'
@@ -150,11 +150,11 @@ class MotionSpace:
 
 
 def _independent_speeds(
-    dynamics: Dynamics, motors: Sequence[str], still: Sequence[str], rest: Floats
+    dynamics: Dynamics, motors: Sequence[str], still: Sequence[str], q_start: Floats
 ) -> tuple[str, ...]:
     """Return speeds that determine all others: those that stand still first, then other motors."""
     names = dynamics.robot.velocity_names
-    A = np.asarray(dynamics.constraint_rows(rest, np.zeros(len(names))).matrix, dtype=float)
+    A = np.asarray(dynamics.constraint_rows(q_start, np.zeros(len(names))).matrix, dtype=float)
     free = scipy.linalg.null_space(np.vstack([A, np.zeros((1, len(names)))]))
     ranks = [0 if name in still else 1 if name in motors else 2 for name in names]
     return tuple(names[k] for k in leading_columns(free.T, ranks))
