@@ -18,7 +18,7 @@ def planned(run, monkeypatch, tmp_path):
     def plan(*options):
         target = tmp_path / 'exciting.yaml'
         options = 'nonholonomic', target, '--duration', '5', *options
-        return target, *run('identify', 'plan', *options)
+        return target, *run(*'identify plan'.split(), *options)
 
     return plan
 
