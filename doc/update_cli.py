@@ -16,6 +16,8 @@ EXAMPLES = {
     'bag': 'kane-dynamics bag nonholonomic rosbag2_2026_11_22 --compute external_effort '
     '--output results --csv results.csv',
     'identify': 'kane-dynamics identify ur10.urdf --bag first --validate second',
+    'identify plan': 'kane-dynamics identify plan nonholonomic exciting.yaml '
+    '--base-csv twists.csv',
     'add-efforts': 'kane-dynamics add-efforts nonholonomic examples/reach.yaml '
     'reach_with_efforts.yaml',
     'retime': 'kane-dynamics retime nonholonomic examples/reach.yaml reach_fast.yaml',
@@ -46,6 +48,9 @@ and a tilted gravity, which the nodes have as parameters, are left out, and a re
 `position:<joint>`, `effort:<joint>` and, where they were recorded, `velocity:<joint>`. What it
 writes to the folder `--output`, and when it writes no URDF:
 [identification.md](identification.md).""",
+    'identify plan': """Joints of `--joints` move, all with motors where it is left out. Those that
+no motor moves, and centres of joints without bounds, are where `--position` says. Collisions are
+not checked. What the motion is: [identification.md](identification.md).""",
 }
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by doc/update_cli.py -->
 # Commands: `kane-dynamics`

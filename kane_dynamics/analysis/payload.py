@@ -19,7 +19,6 @@ import numpy as np
 from scipy.interpolate import make_lsq_spline
 
 from kane_dynamics.algebra.dual_quaternion import vec6
-from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algorithms.newton_euler_by_moments import BodyMotion, point_acceleration_matrix
 from kane_dynamics.algorithms.regressor import body_wrenches
@@ -29,7 +28,7 @@ from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.checks import as_times
-from kane_dynamics.robot.inertial_parameters import PARAMETERS
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, central_tensor
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['PayloadEstimate', 'estimate_payload', 'fitted_payload', 'payload_regressor']
@@ -68,7 +67,6 @@ SCALE = np.repeat([10.0, 3.0, 1.0], [1, 3, 6])
 """Payloads of arms [kg, kg m, kg m^2]: what is not known better than this is not known at all."""
 _SEEN = 0.1  # of `SCALE`: a deviation below it is knowledge that came from the motion
 _ROUNDOFF = 1e-9  # of the largest singular value
-_UPPER = np.triu_indices(3)
 _TIMES = 0.0, 0.37, 1.91  # [s] at which rows without dependence on time are the same
 
 
@@ -122,10 +120,7 @@ class PayloadEstimate:
     @property
     def inertia(self) -> Floats:
         """Return the inertia about the centre of mass, in the frame's axes, shape (3, 3)."""
-        J, c = np.zeros((3, 3)), self.com
-        J[_UPPER] = self.parameters[4:]
-        J = J + np.triu(J, 1).T
-        return np.asarray(J + self.mass * skew(c) @ skew(c))
+        return central_tensor(self.parameters, self.com)
 
 
 def payload_regressor(
@@ -226,7 +221,9 @@ def estimate_payload(
     return fitted_payload(np.concatenate(rows), np.concatenate(right))
 
 
-def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
+def fitted_payload(
+    regressor: Floats, efforts: Floats, count: int | None = None
+) -> PayloadEstimate:
     """
     Return the parameters that fit efforts best; `SCALE` decides where these say nothing.
 
@@ -236,6 +233,8 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
         Rows of Y.
     efforts : ndarray, shape (k,)
         What the payload causes [N m or N].
+    count : int, optional
+        How many efforts the rows stand for, where they are a triangle of more.
 
     Raises
     ------
@@ -247,16 +246,16 @@ def fitted_payload(regressor: Floats, efforts: Floats) -> PayloadEstimate:
     scaled[: len(regressor)] = regressor * SCALE
     left, sizes, right = np.linalg.svd(scaled, full_matrices=False)
     floor = _ROUNDOFF * sizes.max(initial=0.0)
-    spare = len(efforts) - int(np.sum(sizes > floor))
-    if spare < 1:
+    seen, many = int(np.sum(sizes > floor)), len(efforts) if count is None else count
+    if many <= seen:
         raise InvalidInputError(
-            f'efforts: need more than the {len(efforts) - spare} parameters that they show, got '
-            f'{len(efforts)}; take more samples'
+            f'efforts: need more than the {seen} parameters that they show, got {many}; take more '
+            'samples'
         )
     left = left[: len(efforts)]
     part = left.T @ efforts
     missed = efforts - left @ part
-    noise = max(float(np.sqrt(missed @ missed / spare)), floor)
+    noise = max(float(np.sqrt(missed @ missed / (many - seen))), floor)
     # least squares with payloads of the size of SCALE before any sample was taken
     weights = 1.0 / (sizes**2 + noise**2)
     directions = SCALE[:, None] * right.T

@@ -87,10 +87,11 @@ def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
 def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording:
     """Return the columns of a table."""
     try:
-        table = np.genfromtxt(path, delimiter=',', names=True, deletechars='', encoding='utf-8')
+        with path.open(encoding='utf-8') as stream:
+            headings = stream.readline().strip().split(',')
+            table = np.loadtxt(stream, delimiter=',', ndmin=2)
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"table '{path}' cannot be read: {error}") from error
-    headings = table.dtype.names or ()
 
     def columns(kind: str, names: Sequence[str]) -> Floats:
         selection = [f'{kind}{name}' for name in names]
@@ -98,7 +99,7 @@ def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording
             if heading not in headings:
                 known = known_names(headings, heading)
                 raise InvalidInputError(f"table '{path}': no column '{heading}'; {known}")
-        return np.column_stack([table[heading] for heading in selection])
+        return table[:, [headings.index(heading) for heading in selection]]
 
     robot = model.robot
     moving = any(name.startswith('velocity:') for name in headings)

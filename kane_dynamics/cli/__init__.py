@@ -24,6 +24,7 @@ from kane_dynamics.cli.printing import errors
 from kane_dynamics.exceptions import KaneDynamicsError
 
 _ROBOT = 'robot --urdf --root-joint'
+_TARGET = 'robot target --urdf --root-joint --position'
 _POINTS = 'robot source target --urdf --root-joint --position'
 COMMANDS = {
     'init': Command(
@@ -58,9 +59,16 @@ COMMANDS = {
     'identify': Command(
         'masses, inertias and friction from recorded motions and efforts, as a better URDF',
         'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --friction '
-        '--corner --reference --output --csv --json',
+        '--corner --tool-mass-only --reference --output --csv --json',
         identification.identify_robot,
         {'output': Path('identified')},
+    ),
+    'identify plan': Command(
+        'exciting motion for such a recording, within the limits of the robot',
+        f'{_TARGET} --joints --duration --acceleration --floor --effort-scale --velocity-scale '
+        '--friction-coefficient --friction-scale --tip-over-margin --base-csv',
+        trajectories.plan_identification,
+        {'duration': 20.0, 'friction_coefficient': 0.5},
     ),
     'add-efforts': Command(
         'fill in the efforts of a joint trajectory',
@@ -150,5 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return arguments of this command, and those of ROS."""
     words = list(arguments)
+    if (pair := ' '.join(words[:2])) in COMMANDS:
+        words[:2] = [pair]
     cut = words.index('--ros-args') if '--ros-args' in words else len(words)
     return words[:cut], words[cut:]

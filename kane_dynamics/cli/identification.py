@@ -12,6 +12,7 @@ import yaml
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot
@@ -27,10 +28,12 @@ from kane_dynamics.identification.constrained_samples import (
 )
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
-from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.identification import identify, tool_difference
 from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import Samples, prepared_samples, timing
 from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 
@@ -66,6 +69,9 @@ def identify_robot(options: argparse.Namespace) -> int:
             if options.friction == 'auto'
             else options.friction
         )
+        if options.tool_mass_only:
+            tool = tool_difference(dynamics, training, SIDES[side], speeds)
+            return _print_tool(model.robot, names[-1], tool)
         terms = dict.fromkeys(names, SIDES[side])
         terms |= select_friction(dynamics, training, start=SIDES[side], speeds=speeds)
         tell('parameters', 2, 3)
@@ -76,6 +82,7 @@ def identify_robot(options: argparse.Namespace) -> int:
         *result.warnings,
         *report.worse_joints(errors),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
+        *checks.burst_warnings(result, training),
     ]
     reason = report.refusal(result, errors)
     facts |= {'reason': reason, 'errors_percent': errors, **report.findings(result)}
@@ -116,7 +123,7 @@ def _samples(
         validation = [_part(x, TRAINED, 1.0) for x in training]
         training = [_part(x, 0.0, TRAINED) for x in training]
     parts = training, validation
-    checks.check_separate(*(np.vstack([np.hstack([x.q, x.tau]) for x in y]) for y in parts))
+    checks.check_separate(*([(x.q, x.tau) for x in part] for part in parts))
     rate = 1.0 / max(clock.step for clock in clocks)
     corner = options.corner or min(HIGHEST, OF_RATE * rate)
     both: list[list[Samples]] = [[], []]
@@ -135,6 +142,21 @@ def _samples(
         'validation_samples': sum(map(len, both[1])),
     }
     return tuple([checks.at_rest(x, q_index, v_index) for x in part] for part in both)
+
+
+def _print_tool(robot: Robot, joint: str, more: PayloadEstimate) -> int:
+    """Print the last body as the URDF has it, and as the efforts of its motion say."""
+    k = robot.body_of_joint(joint)
+    before = inertial_parameters(robot).reshape(-1, len(PARAMETERS))[k]
+    rows = [
+        (name, f'{x:.4g}', f'{x + change:.4g}', f'{deviation:.1g}')
+        for name, x, change, deviation in zip(
+            PARAMETERS, before, more.parameters, more.deviations, strict=True
+        )
+    ]
+    title = f"'{robot.bodies[k].name}' with all that is welded to it, if others are as in the URDF"
+    printing.table(title, ('parameter [SI]', 'URDF', 'identified', 'deviation'), rows)
+    return 0
 
 
 def _part(x: Recording, first: float, last: float) -> Recording:

@@ -123,6 +123,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--validate': _file('recording for the test; else the last third of each', 'BAG') | _EVERY,
     '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
+    '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
     '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),
@@ -138,6 +139,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--friction-coefficient': _size(None, 'of the wheels, which then do not slip'),
     '--friction-scale': _size(0.8, 'part of the friction coefficient'),
     '--tip-over-margin': _size(0.05, 'distance from tipping over [m]'),
+    '--acceleration': _size(5.0, 'largest of motors [rad/s^2 or m/s^2]', positive),
+    '--floor': _size(1.0, 'longest way of a base from its start [m]', positive),
     '--smoothing': _size(0.0, 'of accelerations [s]'),
     '--clear': _flag('delete the files that are listed'),
     '--older-than': _text(

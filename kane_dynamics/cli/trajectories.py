@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``kane-dynamics add-efforts`` and ``retime``: a joint trajectory for a robot from another."""
+"""Joint trajectories: ``kane-dynamics add-efforts``, ``retime`` and ``identify plan``."""
 
 import argparse
 from dataclasses import replace
@@ -10,13 +10,16 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import read_robot, start_coordinates
-from kane_dynamics.cli.printing import compiled, progress
+from kane_dynamics.cli.printing import compiled, progress, write_csv
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification.base_parameters import UNSEEN
+from kane_dynamics.identification.excitation import exciting_motion
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.effort_points import line_error
@@ -94,6 +97,57 @@ def retime(options: argparse.Namespace) -> int:
     printing.table('limits, those of which half is used', headings, uses)
     before = points.times[-1] - points.times[0]
     printing.lines(f'{before:.3f} s before, {result.duration:.3f} s now: {options.target}')
+    return 0
+
+
+def plan_identification(options: argparse.Namespace) -> int:
+    """Write a motion that shows inertial parameters and friction, and tell what it uses."""
+    model, notes = (
+        read_robot(options).model,
+        ['collisions are not checked; watch it in a simulator'],
+    )
+    names = tuple(options.joints.split(',')) if options.joints else model.actuated
+    still = [name for name in model.actuated if name not in names]
+    contacts = _contacts(model, options.friction_coefficient) if model.base else None
+    if model.base is not None and model.base.steering and model.overactuated:
+        still += [*model.base.driven, *model.base.steering]
+        notes.append('the base stands still: its drives have to agree at each moment')
+    if contacts is not None and contacts.sliding:
+        contacts, notes = (
+            None,
+            [*notes, 'traction and tipping over of a skidding base are not checked'],
+        )
+    scales = options.friction_scale, options.effort_scale, options.velocity_scale
+    dynamics = compiled(model.robot, model.constraints)
+    with progress('exciting motion') as tell:
+        motion = exciting_motion(
+            dynamics,
+            model.actuated,
+            speeds=ObservedSpeeds(dynamics, names),
+            still=still,
+            contacts=contacts,
+            kept=SafetyMargins(options.tip_over_margin, *scales),
+            start=start_coordinates(options, model.robot),
+            acceleration=options.acceleration,
+            floor=options.floor,
+            duration=options.duration,
+            tell=tell,
+        )
+    points, base = motion.trajectory, motion.base
+    write_trajectory(options.target, points.of([n for n in points.names if n in model.motors]))
+    if options.base_csv and model.mobile:
+        origin = np.zeros(3)
+        twists = [model.child_frame.child_state(origin, v)[1] for v in motion.twists]
+        columns = zip(('vx', 'vy', 'yaw_rate'), np.transpose(twists), strict=True)
+        write_csv(options.base_csv, {'time': points.times, **dict(columns)})
+    rows = [(name, f'{use:.3f}') for name, use in motion.uses.items() if use >= _SHOWN]
+    printing.table('limits, those of which half is used', ('limit', 'largest use'), rows)
+    printing.lines(
+        f'condition {base.condition:.1f}, of random motions {motion.random_condition:.1f}; rank '
+        f'{base.rank}; not seen: {", ".join(base.with_status(UNSEEN)) or "none"}',
+        f'{points.end:.1f} s, {len(points.times)} points: {options.target}',
+    )
+    printing.print_notes(notes)
     return 0
 
 

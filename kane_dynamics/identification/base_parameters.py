@@ -47,6 +47,8 @@ class BaseParameters:
         Condition number of the r most independent columns, each of unit length.
     barely_seen : tuple of str
         Unknowns whose part that no other explains is below 1e-4 of their column.
+    independent : ndarray, shape (r,)
+        The most independent columns.
 
     """
 
@@ -56,6 +58,7 @@ class BaseParameters:
     status: tuple[str, ...]
     condition: float
     barely_seen: tuple[str, ...]
+    independent: Indices
 
     @property
     def rank(self) -> int:
@@ -114,7 +117,7 @@ def base_parameters(
     between = np.zeros((rank, len(moving)))  # the space of the rows, without their roundoff
     between[:, order[:rank]] = np.eye(rank)
     between[:, order[rank:]] = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    leading = _leading(between, [preferences[k] for k in moving.tolist()])
+    leading = leading_columns(between, [preferences[k] for k in moving.tolist()])
     local = np.linalg.solve(between[:, leading], between)
     local = local * lengths[moving] / lengths[moving[leading]][:, None]
     matrix = np.zeros((rank, len(names)))
@@ -133,10 +136,11 @@ def base_parameters(
         tuple(status),
         float(np.linalg.cond(R[:rank, :rank])),
         tuple(names[k] for k in barely),
+        moving[order[:rank]],
     )
 
 
-def _leading(matrix: Floats, preferences: Sequence[int]) -> Indices:
+def leading_columns(matrix: Floats, preferences: Sequence[int]) -> Indices:
     """Return independent columns, as many as there are rows, early ones first."""
     basis, selection = np.zeros((len(matrix), 0)), list[int]()
     for k in np.argsort(preferences, kind='stable'):

@@ -159,11 +159,16 @@ class Equations:
         return Triangles(factors, np.full(len(factors), float(total)))
 
     def _directions(self, samples: Samples) -> Floats:
+        """Return the motions Z that observed speeds of 1 are, without what rows of b0 add."""
         if not self.speeds.follow:
             Z = self.speeds.directions(samples.q[0])
             return np.broadcast_to(Z, (len(samples), *Z.shape))
-        moves = zip(samples.q, samples.v, samples.time.tolist(), strict=True)
-        return np.array([self.speeds.directions(*one) for one in moves])
+        q, time, names = samples.q, samples.time, self.speeds.names
+        units = [np.zeros(samples.v.shape) for _ in (None, *names)]
+        for unit, k in zip(units[1:], self.speeds.indices, strict=True):
+            unit[:, k] = 1.0
+        none, *motions = (self.dynamics.consistent_velocity(q, v, names, time) for v in units)
+        return np.stack([motion - none for motion in motions], axis=-1)
 
 
 def _ranks(kind: JointKind) -> list[int]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.analysis.payload import PayloadEstimate, fitted_payload
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.base_parameters import ALONE, BaseParameters, base_parameters
@@ -30,7 +31,7 @@ from kane_dynamics.robot.inertial_parameters import (
 )
 from kane_dynamics.typing import Floats
 
-__all__ = ['identify']
+__all__ = ['identify', 'tool_difference']
 
 GOOD, WARN = 30.0, 150.0  # condition numbers of base columns of unit length
 SAMPLES = 10.0  # equations for each unknown
@@ -116,6 +117,36 @@ def identify(
     result = Identification(equations, base, known, MappingProxyType(solutions), ())
     messages = *_warnings(result, triangles), *_worse(result, recordings)
     return replace(result, warnings=messages)
+
+
+def tool_difference(
+    dynamics: Dynamics,
+    samples: Sequence[Samples],
+    friction: Sequence[FrictionTerm],
+    speeds: ObservedSpeeds,
+) -> PayloadEstimate:
+    """
+    Return what the last body has more than the model says, if all other bodies are as it says.
+
+    Parameters
+    ----------
+    dynamics, samples, friction, speeds
+        As of `identify`; the last body is that of the last observed speed.
+
+    """
+    equations = Equations(dynamics, speeds, dict.fromkeys(speeds.names, friction))
+    triangles, n = equations.triangles(samples), equations.inertial
+    base = _base(equations, triangles, np.ones(len(speeds.names)))
+    rows = triangles.weighted(1.0 / least_squares(triangles, base).deviations)
+    missing = rows[:, -1] - rows[:, :n] @ inertial_parameters(dynamics.robot)
+    first = len(PARAMETERS) * dynamics.robot.body_of_joint(speeds.names[-1])
+    tool = rows[:, first : first + len(PARAMETERS)]
+    both = np.column_stack([rows[:, n:-1], tool, missing])
+    R = np.asarray(np.linalg.qr(both, mode='r'))
+    known = len(equations.columns)  # friction is fitted with it
+    return fitted_payload(
+        R[known:, known:-1], R[known:, -1], count=int(triangles.counts.sum()) - known
+    )
 
 
 def _base(equations: Equations, triangles: Triangles, weights: Floats) -> BaseParameters:

@@ -29,6 +29,7 @@ NO_MOTION = 1e-6  # [rad/s or m/s] less is roundoff: nothing is known of the fri
 LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
+BURST, APART, MOST = 6.0, 0.5, 10  # deviations; [s] between bursts; of them in a message
 LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
@@ -94,10 +95,18 @@ def check_signs_and_units(
         raise InvalidInputError(f'efforts: {"; ".join(problems)}')
 
 
-def check_separate(training: Floats, test: Floats) -> None:
-    """Check that rows of positions and efforts of a test are not among those of the training."""
+def check_separate(*parts: Sequence[tuple[Floats, Floats]]) -> None:
+    """Check that positions and efforts of a test, the second, are not among the training's."""
     known, unseen = (
-        np.fromiter((hash(row.tobytes()) for row in rows), np.int64) for rows in (training, test)
+        np.fromiter(
+            (
+                hash(q.tobytes() + tau.tobytes())
+                for pair in part
+                for q, tau in zip(*pair, strict=True)
+            ),
+            np.int64,
+        )
+        for part in parts
     )
     share = np.isin(unseen, known).mean()
     if share > SHARED:
@@ -140,6 +149,21 @@ def timing_warnings(clock: Timing) -> list[str]:
     if clock.repeated > REPEATED:
         messages.append(f'{100 * clock.repeated:.0f} % of the positions repeat those before')
     return messages
+
+
+def burst_warnings(result: Identification, recordings: Sequence[Samples]) -> list[str]:
+    """Return when efforts are far from what fits all others, as those of contacts are."""
+    equations, times = result.equations, list[str]()
+    for samples in recordings:
+        missed = equations.efforts(samples, samples.tau) - result.efforts(samples, 'least_squares')
+        far = np.abs(missed) > BURST * result.fit.deviations
+        k = np.flatnonzero(far.any(axis=1))
+        bursts = np.split(samples.time[k], np.flatnonzero(np.diff(samples.time[k]) > APART) + 1)
+        times += [f'{one[0]:.1f} to {one[-1]:.1f} s' for one in bursts if len(one)]
+    if not times:
+        return []
+    text = f'residuals above {BURST:g} deviations, contacts? {", ".join(times[:MOST])}'
+    return [text + f' and {len(times) - MOST} more' * (len(times) > MOST)]
 
 
 class Lag(NamedTuple):

@@ -26,6 +26,7 @@ GAP = 5.0  # median steps: nothing is known of the motion within longer ones
 _SHORT = 0.1  # of the period of the filter's corner: a gap below it is none for what passes
 ORDER = 4  # of the Butterworth filter, one way
 _WIDER = 2.0  # corners: friction turns at once, of smooth speeds it would turn early
+BLOCK = 1 << 17  # samples that are filtered at once
 HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differences make of noise
 
 
@@ -152,7 +153,7 @@ def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     steps = np.diff(t)
     step = float(np.median(steps))
     even = steps[steps <= GAP * step]
-    repeated = np.mean(~np.diff(x, axis=0).any(axis=1))
+    repeated = np.mean((x[1:] == x[:-1]).all(axis=1))
     return Timing(step, float(steps.max()), float(even.std()), float(repeated))
 
 
@@ -167,7 +168,7 @@ def prepared_samples(
     rate: float = 100.0,
 ) -> tuple[Samples, ...]:
     """
-    Return the samples of a recording, one `Samples` for each part without a gap.
+    Return the samples of a recording, `Samples` for each part without a gap, long ones in blocks.
 
     Sorted by time, stamps that repeat left out; linearly interpolated at the median step; filtered
     forwards and backwards (Butterworth, order 4); accelerations by central differences of filtered
@@ -218,9 +219,12 @@ def prepared_samples(
     margin = round(checks.as_nonnegative('cut [s]', cut) / step)
     parts = []
     for first, last in pairwise(starts):
-        if (t[last - 1] - t[first]) / step > 2 * margin + 10 * every:
-            part = [x[first:last] for x in columns]
-            parts.append(_prepared(t[first:last], part, step, corner, margin, every))
+        ends = np.linspace(first, last, 1 + -(-(last - first) // BLOCK)).astype(int)
+        for begin, end in pairwise(ends.tolist()):
+            part = slice(begin, min(end + 2 * margin, last))  # the filter knows both sides
+            if (t[part][-1] - t[begin]) / step > 2 * margin + 10 * every:
+                one = [x[part] for x in columns]
+                parts.append(_prepared(t[part], one, step, corner, margin, every))
     if not parts:
         raise InvalidInputError(
             f'time [s]: no part without a gap of {gap:g} s is longer than '
@@ -232,11 +236,13 @@ def prepared_samples(
 def _in_order(time: ArrayLike, *columns: ArrayLike) -> list[Floats]:
     """Return stamps and columns in time, each stamp once."""
     t = checks.as_shaped('time [s]', time, ('K',))
-    t, order = np.unique(t, return_index=True)
+    arrays = [checks.as_shaped('samples', x, (len(t), 'n')) for x in columns]
+    if not (np.diff(t) > 0.0).all():  # else nothing is copied
+        t, order = np.unique(t, return_index=True)
+        arrays = [x[order] for x in arrays]
     if len(t) < 3:
         raise InvalidInputError(f'time [s]: need 3 different ones, got {len(t)}')
-    arrays = [checks.as_shaped('samples', x, (len(np.ravel(time)), 'n')) for x in columns]
-    return [t, *(x[order] for x in arrays)]
+    return [t, *arrays]
 
 
 def _prepared(

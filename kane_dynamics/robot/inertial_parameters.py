@@ -82,9 +82,16 @@ def _parameters(inertia: Inertia) -> Floats:
 
 def _inertia(parameters: Floats) -> Inertia:
     """Return mass, centre of mass and central tensor; what has no mass has its centre at 0."""
-    mass, upper = parameters[0], np.zeros((3, 3))
+    mass = parameters[0]
     if mass == 0.0 and parameters[1:4].any():
         raise InvalidInputError(f'parameters: need no first moment without mass, got {parameters}')
     com = parameters[1:4] / (mass if mass > 0.0 else np.inf)
+    return Inertia(mass, com, central_tensor(parameters, com))
+
+
+def central_tensor(parameters: Floats, com: Floats) -> Floats:
+    """Return the inertia about the centre of mass from ten parameters, shape (3, 3)."""
+    upper = np.zeros((3, 3))
     upper[UPPER] = parameters[4:]
-    return Inertia(mass, com, upper + np.triu(upper, 1).T + mass * skew(com) @ skew(com))
+    central = upper + np.triu(upper, 1).T + parameters[0] * skew(com) @ skew(com)
+    return np.asarray(central)

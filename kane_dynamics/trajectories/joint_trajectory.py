@@ -140,10 +140,14 @@ class JointTrajectory:
         Before the first point and after the last one the joints rest there.
         """
         if self._splines and self.start <= time <= self.end:
-            position, velocity, acceleration = (spline(time) for spline in self._splines)
-            return position, velocity, acceleration
+            return self.sampled(np.asarray(time))
         still = np.zeros(self.positions.shape[1])
         return self.positions[0 if time < self.start else -1], still, still
+
+    def sampled(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return positions, velocities and accelerations at times within it, each (n, k)."""
+        position, velocity, acceleration = (spline(times) for spline in self._splines)
+        return position, velocity, acceleration
 
     def segments(self) -> list[JointTrajectory]:
         """Return the motions between neighbouring points, without efforts."""

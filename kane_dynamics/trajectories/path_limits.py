@@ -11,7 +11,10 @@ linear in u and x (Bobrow et al. 1985), but for viscous friction, which goes wit
 Coulomb friction has a sign on a path: the worse one where a joint turns round nearby.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 import scipy
@@ -84,6 +87,12 @@ class PathLimits:
         self._of_speeds = slice(len(joints) - len(self._speeds.names), len(joints))
         ends = np.zeros(len(self._speeds.names)), np.ones(len(ground))
         self._constant = np.concatenate([self._efforts.constant, self._rates.constant, *ends])
+
+    def on(self, path: Path) -> PathLimits:
+        """Return the limits of the same robot on another path."""
+        other = copy(self)
+        other.path = path
+        return other
 
     def at(self, s: Floats) -> LimitRows:
         """Return the rows at places, shape (n,)."""

@@ -33,4 +33,4 @@ def test_every_command_is_there_with_every_option():
     'line', sorted(set(re.findall(r'kane-dynamics [^`\n]+', update_cli.page())))
 )
 def test_examples_are_commands(line):
-    cli.new_parser().parse_args(shlex.split(line)[1:])
+    cli.new_parser().parse_args(cli.split(shlex.split(line)[1:])[0])

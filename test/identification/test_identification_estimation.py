@@ -21,7 +21,7 @@ from kane_dynamics.identification.estimation import (
     pseudo_inertias,
 )
 from kane_dynamics.identification.friction import LINK_SIDE
-from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.identification import identify, tool_difference
 from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
     inertial_parameters,
@@ -234,3 +234,18 @@ def test_fewer_efforts_than_unknowns_are_refused(panda):
     samples = modelled_samples(panda, other_phi(panda.robot), duration=0.05)
     with pytest.raises(kd.exceptions.InvalidInputError, match='need more than'):
         identify(panda, [samples])
+
+
+def test_a_tool_that_the_model_lacks(ur10):
+    """Its ten parameters alone, as well as their deviations say; friction is fitted with them."""
+    phi, tool = inertial_parameters(ur10.robot), np.zeros(60)
+    tool[50:] = 0.8, 0.02, -0.01, 0.08, 0.012, 1e-3, -2e-3, 0.011, 1e-3, 2e-3
+    friction, noise = {'viscous': 3.0, 'coulomb': 2.0, 'offset': 0.5}, 0.05
+    samples = modelled_samples(ur10, phi + tool, friction, noise)
+    speeds = ObservedSpeeds(ur10)
+    found = tool_difference(ur10, [samples], LINK_SIDE, speeds)
+    scores = (found.parameters - tool[50:]) / found.deviations
+    assert np.abs(scores).max() < 3.0
+    assert found.deviations[0] < 0.01
+    half = tool_difference(ur10, [samples.part(slice(500))], LINK_SIDE, speeds)
+    assert half.deviations[0] > found.deviations[0]

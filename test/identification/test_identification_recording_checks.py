@@ -113,10 +113,12 @@ def test_a_joint_that_never_moves_is_an_error(ur10, samples):
 
 
 def test_a_test_that_is_part_of_the_training(samples):
-    rows = np.hstack([samples.q, samples.tau])
-    checks.check_separate(rows[:600], rows[600:])
+    parts = [
+        [(samples.q[k], samples.tau[k])] for k in map(slice, (0, 600, 500), (600, None, 1000))
+    ]
+    checks.check_separate(parts[0], parts[1])
     with pytest.raises(InvalidInputError, match=r'20 % of its samples'):
-        checks.check_separate(rows[:600], rows[500:1000])
+        checks.check_separate(parts[0], parts[2])
 
 
 def test_gaps_and_values_that_repeat(samples):
@@ -171,3 +173,16 @@ def test_noise_of_a_joint_that_stands_still_shows_nothing():
     found = identify(dynamics, [resting])
     assert {'viscous joint_3', 'coulomb joint_3'} <= set(found.base.with_status('unseen'))
     assert found.friction['joint_3'][FrictionTerm('coulomb')] == pytest.approx(0.0, abs=5e-3)
+
+
+def test_a_contact_is_told_by_its_time(ur10):
+    """Of modelled efforts with noise; none is told where there was none."""
+    samples = modelled_samples(ur10, inertial_parameters(ur10.robot), {'viscous': 1.0}, noise=0.5)
+    clean = identify(ur10, [samples], friction=LINK_SIDE)
+    assert checks.burst_warnings(clean, [samples]) == []
+    touched = samples.tau.copy()
+    touched[300:310, ELBOW] += 20.0
+    touched[700:705, LIFT] -= 20.0
+    hit = replace(samples, tau=touched)
+    (text,) = checks.burst_warnings(identify(ur10, [hit], friction=LINK_SIDE), [hit])
+    assert '3.0 to 3.1 s, 7.0 to 7.0 s' in text

@@ -4,8 +4,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.interpolate import CubicSpline
 
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification import samples
 from kane_dynamics.identification.samples import prepared_samples, timing
 
 STEP, RATE = 1e-3, 2.0 * np.pi * 0.7
@@ -33,6 +35,22 @@ def test_a_slow_motion_passes_undelayed():
     assert_allclose(found.raw, 5.0 * np.sin(angle), atol=1e-9)
     assert_allclose(found.history[found.index], found.q)
     assert len(found.history) == len(t)
+
+
+def test_long_recordings_are_filtered_in_blocks(monkeypatch):
+    """Without a sample that is lost, and as the filter of the whole has them."""
+    t, q, v = recording(9.0)
+    (whole,) = prepared_samples(t, q, q, v)
+    monkeypatch.setattr(samples, 'BLOCK', 2500)
+    found = prepared_samples(t, q, q, v)
+    assert len(found) == 4
+    for kind in ('q', 'v', 'a', 'tau'):
+        values = np.concatenate([getattr(one, kind) for one in found])
+        times = np.concatenate([one.time for one in found])
+        assert np.diff(times).max() < 0.0101
+        reference = CubicSpline(whole.time, getattr(whole, kind))
+        inside = times <= whole.time[-1]
+        assert_allclose(values[inside], reference(times[inside]), rtol=0, atol=2e-3)
 
 
 def test_speeds_come_from_positions_where_there_are_none():

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``kane-dynamics identify plan``: files that other commands take, and what is said of them."""
+
+import numpy as np
+import pytest
+
+from kane_dynamics.identification import excitation
+from kane_dynamics.robot_config.robot_source import model_of_file
+from kane_dynamics.trajectories.trajectory_files import read_trajectory
+
+
+@pytest.fixture
+def planned(run, monkeypatch, tmp_path):
+    """Return a function that plans the shipped robot with a short search."""
+    for name, value in {'_STARTS': 1, '_DRAWS': 2, '_STEPS': 1}.items():
+        monkeypatch.setattr(excitation, name, value)
+
+    def plan(*options):
+        target = tmp_path / 'exciting.yaml'
+        options = 'nonholonomic', target, '--duration', '5', *options
+        return target, *run(*'identify plan'.split(), *options)
+
+    return plan
+
+
+def test_a_base_with_arm(planned, tmp_path):
+    """The file has all motors; the twists are those of its wheels."""
+    twists = tmp_path / 'twists.csv'
+    target, code, output, errors = planned('--base-csv', twists)
+    assert code == 0, errors
+    points = read_trajectory(target).joints
+    model = model_of_file('nonholonomic')
+    assert points.names == model.motors
+    assert not points.velocities[[0, -1]].any()
+    base = np.genfromtxt(twists, delimiter=',', names=True)
+    wheels = [points.names.index(f'wheel_{side}_joint') for side in ('left', 'right')]
+    radius = model.base.wheels[0].radius
+    mean = radius * points.velocities[:, wheels].mean(axis=1)
+    np.testing.assert_allclose(base['vx'], mean, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(base['vy'], 0.0, atol=1e-9)
+    assert 'condition' in output
+    assert 'rank' in output
+    assert 'collisions are not checked' in errors
+
+
+def test_other_joints_stand_still(planned):
+    target, code, _, errors = planned('--joints', 'arm_1_joint,arm_2_joint')
+    assert code == 0, errors
+    points = read_trajectory(target).joints
+    still = [
+        k for k, name in enumerate(points.names) if name not in ('arm_1_joint', 'arm_2_joint')
+    ]
+    assert np.ptp(points.positions[:, still], axis=0).max() == 0.0
+    assert np.ptp(points.positions[:, points.names.index('arm_1_joint')]) > 0.1
