@@ -26,10 +26,11 @@ from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.result import Identification
-from kane_dynamics.identification.samples import Samples, prepared_samples, timing
+from kane_dynamics.identification.samples import Samples, Timing, prepared_samples, timing
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
@@ -42,12 +43,7 @@ def identify_robot(options: argparse.Namespace) -> int:
     """Identify, write the files, print errors and warnings."""
     source = read_robot(options)
     model, folder = source.model, writable_folder(options.output)
-    if model.robot.base == 'floating' or not options.bag:
-        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
-    selection = options.joints.split(',') if options.joints else model.actuated
-    for name in selection if options.joints else ():
-        index_of('joint', name, model.joints)
-    names = tuple(name for name in model.joints if name in selection)
+    names = observed_joints(options, model)
     if options.reference:
         dynamics: Dynamics = kd.dynamics(model.robot, model.constraints)
     else:
@@ -66,8 +62,11 @@ def identify_robot(options: argparse.Namespace) -> int:
         result = identify(dynamics, training, friction=terms, speeds=speeds)
     errors = report.validation_errors(result, validation)
     facts['settings'] |= {'friction': side, 'joints': list(names)}
+    missed = [result.equations.efforts(x, x.tau) - result.efforts(x) for x in training]
+    pairs = zip(training, missed, strict=True)
     facts['warnings'] += [
         *result.warnings,
+        *(text for x, r in pairs for text in checks.contact_warnings(names, x.time, r)),
         *report.worse_joints(errors),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
     ]
@@ -80,6 +79,31 @@ def identify_robot(options: argparse.Namespace) -> int:
     if reason:
         raise InvalidInputError(f'no URDF is written: {reason}')
     return 0
+
+
+def observed_joints(options: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    """Return the joints whose efforts were measured: those asked for, or all with motors."""
+    if model.robot.base == 'floating' or not options.bag:
+        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
+    selection = options.joints.split(',') if options.joints else model.actuated
+    for name in selection if options.joints else ():
+        index_of('joint', name, model.joints)
+    return tuple(name for name in model.joints if name in selection)
+
+
+def corner_of(options: argparse.Namespace, clocks: Sequence[Timing]) -> float:
+    """Return the corner of the filter for recordings [Hz]."""
+    rate = 1.0 / max(clock.step for clock in clocks)
+    return float(options.corner or min(HIGHEST, OF_RATE * rate))
+
+
+def samples_of(
+    dynamics: Dynamics, speeds: ObservedSpeeds, x: Recording, corner: float, with_v: bool
+) -> list[Samples]:
+    """Return the samples of a recording, as the constraints allow."""
+    columns = x.time, x.q, x.tau, x.v if with_v else None
+    prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
+    return [constrained_samples(dynamics, speeds, one) for one in prepared]
 
 
 def _samples(
@@ -111,14 +135,11 @@ def _samples(
         training = [_part(x, 0.0, TRAINED) for x in training]
     parts = training, validation
     checks.check_separate(*(np.vstack([np.hstack([x.q, x.tau]) for x in y]) for y in parts))
-    rate = 1.0 / max(clock.step for clock in clocks)
-    corner = options.corner or min(HIGHEST, OF_RATE * rate)
-    both: list[list[Samples]] = [[], []]
-    for samples, part in zip(both, parts, strict=True):
-        for x in part:
-            columns = x.time, x.q, x.tau, x.v if with_v else None
-            prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
-            samples += [constrained_samples(dynamics, speeds, one) for one in prepared]
+    corner = corner_of(options, clocks)
+    both = [
+        [one for x in part for one in samples_of(dynamics, speeds, x, corner, with_v)]
+        for part in parts
+    ]
     q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
@@ -156,17 +177,23 @@ def _written(
     """Write the files; return their paths."""
     text, names = source.model.text, result.equations.speeds.names
     facts['urdf_sha256'] = hashlib.sha256(text.encode()).hexdigest()
-    urdf = folder / 'robot_identified.urdf'
-    urdf.unlink(missing_ok=True)  # one of before does not belong to this report
-    texts = {} if facts['reason'] else {urdf: updated_urdf(text, result.robot, names)}
-    texts[folder / 'parameters.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
+    urdf, parameters = folder / 'robot_identified.urdf', folder / 'parameters.yaml'
+    texts = {}
+    if facts['reason']:  # those of before do not belong to this report
+        urdf.unlink(missing_ok=True)
+        parameters.unlink(missing_ok=True)
+    else:
+        texts[urdf] = updated_urdf(text, result.robot, names)
+        values = _node_parameters(source, result) | {'urdf_file': str(urdf.resolve())}
+        texts[parameters] = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False)
+    texts[folder / 'identification.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
     texts[folder / 'report.html'] = report.page(facts, result, test)
     for file, content in texts.items():
         file.write_text(content, encoding='utf-8')
     files = [*texts]
     if options.csv:
         efforts = {'measured': result.equations.efforts(test, test.tau)}
-        efforts |= {solution: result.efforts(test, solution) for solution in result.solutions}
+        efforts |= result.all_efforts(test)
         columns = {
             f'{label}_effort:{name}': values[:, k]
             for label, values in efforts.items()
@@ -174,6 +201,17 @@ def _written(
         }
         files.append(write_csv(options.csv, {'time': test.time, **columns}))
     return [str(file) for file in files]
+
+
+def _node_parameters(source: RobotSource, result: Identification) -> Facts:
+    """Return what nodes need of a robot: its parameters from before, and its friction."""
+    friction: Facts = {joint: {} for joint in result.friction}
+    for joint, terms in result.friction.items():
+        for term, value in terms.items():
+            friction[joint] |= {term.kind: value, **term.scales}
+    mobile = {'base_type': 'planar'} if source.model.mobile else {}
+    before = read_parameter_file(source.file) if source.file else mobile
+    return before | {'friction_compensation': 1.0, 'friction': friction}
 
 
 def _print(facts: Mapping[str, Any]) -> None:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from kane_dynamics.analysis.joint_friction import SMOOTHING
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.equations import CHUNK
-from kane_dynamics.identification.friction import SMOOTHING
 from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import GAP, Samples, Timing
 from kane_dynamics.typing import Floats
@@ -31,6 +31,8 @@ SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
 LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
+BURST = 6.0  # deviations of a residual that no friction or noise has
+APART = 0.2  # [s] between two bursts
 REPEATED = 0.1  # of the samples, from which values that repeat are told
 
 
@@ -129,6 +131,20 @@ def timing_warnings(clock: Timing) -> list[str]:
     return messages
 
 
+def contact_warnings(names: Sequence[str], time: Floats, residuals: Floats) -> list[str]:
+    """Return when residuals are far above all others, shape (N, n): something was touched."""
+    messages = []
+    for name, x in zip(names, residuals.T, strict=True):
+        far = np.flatnonzero(np.abs(x) > BURST * np.sqrt(np.mean(x**2)))
+        runs = np.split(far, np.flatnonzero(np.diff(time[far]) > APART) + 1) if len(far) else []
+        spans = [f'{time[run[0]]:.2f}-{time[run[-1]]:.2f} s' for run in runs]
+        if spans:
+            messages.append(
+                f"'{name}': residuals above {BURST:g} deviations at {', '.join(spans)}: contact?"
+            )
+    return messages
+
+
 class Lag(NamedTuple):
     """How late efforts are against positions."""
 
@@ -137,13 +153,30 @@ class Lag(NamedTuple):
 
 
 def effort_lag(result: Identification, samples: Samples) -> Lag:
-    """Return the lag between -20 and 20 ms with the least residual, of the first samples."""
+    """Return how late efforts are against what base parameters explain, of the first samples."""
     part, equations = samples.part(slice(CHUNK)), result.equations
-    time, deviations, base = part.time, result.fit.deviations, result.base
+    rows = next(equations.chunks([part]))[..., result.base.leading]
+    return lag_of(part.time, rows, equations.efforts(part, part.tau), result.fit.deviations)
+
+
+def lag_of(time: Floats, rows: Floats, efforts: Floats, deviations: Floats) -> Lag:
+    """
+    Return the lag between -20 and 20 ms with the least residual.
+
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        [s].
+    rows, efforts : ndarray, shapes (N, n, k), (N, n)
+        Of equations rows x = efforts, whose x is fitted.
+    deviations : ndarray, shape (n,)
+        Of the residual of each.
+
+    """
     inside = (time >= time[0] - LAGS[0]) & (time <= time[-1] - LAGS[-1])
-    rows = next(equations.chunks([part]))[inside] / deviations[:, None]
-    Q = np.linalg.qr(rows[..., base.leading].reshape(-1, base.rank))[0]
-    spline = CubicSpline(time, equations.efforts(part, part.tau))
+    scaled = rows[inside] / deviations[:, None]
+    Q = np.linalg.qr(scaled.reshape(-1, scaled.shape[-1]))[0]
+    spline = CubicSpline(time, efforts)
     shifted = [(spline(time[inside] + lag) / deviations).ravel() for lag in LAGS]
     residuals = [float(np.linalg.norm(b - Q @ (Q.T @ b))) for b in shifted]
     best = int(np.argmin(residuals))

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
+from kane_dynamics.analysis.joint_friction import presliding_states
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.typing import ArrayLike, Floats, Indices
@@ -89,29 +90,8 @@ class Samples:
         return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
     def presliding(self, coordinate: int, travel: float) -> Floats:
-        """Return the presliding state of a joint at the samples; see `presliding_state`."""
-        return presliding_state(self.history[:, coordinate], travel)[self.index]
-
-
-def presliding_state(q: Floats, travel: float) -> Floats:
-    r"""
-    Return Dahl's state z of a joint along positions, in [-1, 1], 0 at the start, shape (K,).
-
-    .. math:: z_{k+1} = s - (s - z_k) e^{-|\Delta q_k| / x_c}, \quad s = sign(\Delta q_k)
-
-    Parameters
-    ----------
-    q : ndarray, shape (K,)
-        Positions [rad or m].
-    travel : float
-        x_c, the way after which friction has nearly its full size [rad or m].
-
-    """
-    moved = np.diff(q)
-    kept = np.exp(-np.abs(moved) / travel)
-    pairs = zip(kept.tolist(), (np.sign(moved) * (1.0 - kept)).tolist(), strict=True)
-    states = accumulate(pairs, lambda z, pair: pair[0] * z + pair[1], initial=0.0)
-    return np.fromiter(states, float, len(q))
+        """Return the presliding state of a joint at the samples; see `presliding_states`."""
+        return presliding_states(self.history[:, coordinate], travel)[self.index]
 
 
 def timing(time: ArrayLike, q: ArrayLike) -> Timing:

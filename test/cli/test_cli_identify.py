@@ -106,7 +106,7 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
         *('--csv', curves),
     )
     assert code == 0, errors
-    found = yaml.safe_load((out / 'parameters.yaml').read_text())
+    found = yaml.safe_load((out / 'identification.yaml').read_text())
     percent = {name: [*values.values()] for name, values in found['errors_percent'].items()}
     assert (np.abs(np.subtract(percent['consistent filtered'], IDENTIFIED)) < POINTS).all(), (
         percent
@@ -119,7 +119,7 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
     assert found['recordings'] == {x.name: {'sha256': file_hash(x)} for x in (first, second)}
     assert found['order'] == list(PARAMETERS)
     assert set(found['friction']) == set(JOINTS)
-    assert 'vs' in found['friction'][JOINTS[0]]['stribeck']
+    assert 'stribeck_velocity' in found['friction'][JOINTS[0]]['stribeck']
     rows = [row for body in found['bodies'].values() for row in body.values()]
     status = [row['status'] for row in rows]
     assert {x.partition(':')[0] for x in status} == {'alone', 'only in sums', 'unseen'}
@@ -145,7 +145,7 @@ def test_the_page_needs_no_network(run, table, urdf, tmp_path):
         assert page.count(joint) > 3
     for text in ('Condition number', 'the last third', 'base parameters', 'consistent raw'):
         assert text.lower() in page.lower()
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     assert any('last third' in text for text in found['warnings'])
 
 
@@ -174,7 +174,7 @@ def test_velocities_may_be_missing(run, table, urdf, tmp_path):
     code, _, errors = run('identify', urdf, '--bag', table(kinds=kinds), '--output', tmp_path)
     assert code == 0, errors
     assert 'velocities were not recorded' in errors
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     percent = [*found['errors_percent']['consistent filtered'].values()]
     assert (np.array(percent) < (3.0, 4.0, 3.0, 4.0, 5.0, 8.5)).all(), percent
 
@@ -261,7 +261,7 @@ def late(columns):
 def test_rotors_of_negative_inertia_are_none(run, table, urdf, tmp_path):
     """As of torques behind the gear, which lag."""
     run('identify', urdf, '--bag', table(spoil=late), '--output', tmp_path)
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     assert found['settings']['friction'] == 'link'
     assert not any('rotor_inertia' in terms for terms in found['friction'].values())
 
@@ -287,7 +287,7 @@ def test_a_result_that_predicts_worse_is_no_urdf(run, table, urdf, tmp_path):
     assert 'no URDF is written: ' in errors
     assert not (tmp_path / 'robot_identified.urdf').exists()
     assert 'No URDF was written' in (tmp_path / 'report.html').read_text()
-    assert yaml.safe_load((tmp_path / 'parameters.yaml').read_text())['reason'] in errors
+    assert yaml.safe_load((tmp_path / 'identification.yaml').read_text())['reason'] in errors
     assert 'report.html' in output
 
 

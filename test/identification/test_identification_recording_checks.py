@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from support.identified import modelled_samples
 
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
-from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
+from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.samples import timing
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
