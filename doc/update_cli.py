@@ -16,6 +16,7 @@ EXAMPLES = {
     'bag': 'kane-dynamics bag nonholonomic rosbag2_2026_11_22 --compute external_effort '
     '--output results --csv results.csv',
     'identify': 'kane-dynamics identify ur10.urdf --bag first --validate second',
+    'report': 'kane-dynamics report identified/parameters.yaml --bag second',
     'add-efforts': 'kane-dynamics add-efforts nonholonomic examples/reach.yaml '
     'reach_with_efforts.yaml',
     'retime': 'kane-dynamics retime nonholonomic examples/reach.yaml reach_fast.yaml',

@@ -37,6 +37,7 @@ NOT_RUN = {
     'demo': (ROS, 'test/cli/test_cli_own_robot.py'),
     'equations': (FILES, 'test/symbolic/test_symbolic_forms.py'),
     'identify': (FILES, 'test/cli/test_cli_identify.py'),
+    'report': (FILES, 'test/cli/test_cli_report.py'),
     'init': (COMPILES, 'test/cli/test_cli_init.py'),
     'retime': (COMPILES, 'test/trajectories/test_trajectories_retime_command.py'),
     'simulate': (COMPILES, 'test/cli/test_cli_simulate.py'),

@@ -17,6 +17,7 @@ from kane_dynamics.cli import (
     models,
     motions,
     recordings,
+    report,
     trajectories,
 )
 from kane_dynamics.cli.options import Command
@@ -61,6 +62,13 @@ COMMANDS = {
         '--corner --reference --output --csv --json',
         identification.identify_robot,
         {'output': Path('identified')},
+    ),
+    'report': Command(
+        'a recorded motion against the model on one page: errors, feed-forward, limits, margins',
+        'robot --urdf --root-joint --bag --joint-states --odom --joints --corner --reference '
+        '--output --json',
+        report.report,
+        {'output': Path('report.html')},
     ),
     'add-efforts': Command(
         'fill in the efforts of a joint trajectory',

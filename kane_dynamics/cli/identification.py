@@ -62,11 +62,10 @@ def identify_robot(options: argparse.Namespace) -> int:
         result = identify(dynamics, training, friction=terms, speeds=speeds)
     errors = report.validation_errors(result, validation)
     facts['settings'] |= {'friction': side, 'joints': list(names)}
-    missed = [result.equations.efforts(x, x.tau) - result.efforts(x) for x in training]
-    pairs = zip(training, missed, strict=True)
+    seen = [(x.time, result.equations.efforts(x, x.tau), result.efforts(x)) for x in training]
     facts['warnings'] += [
         *result.warnings,
-        *(text for x, r in pairs for text in checks.contact_warnings(names, x.time, r)),
+        *(text for one in seen for text in checks.contact_warnings(names, *one)),
         *report.worse_joints(errors),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
     ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One page that opens without a network: tables, lists, and measured against modelled efforts."""
 
+import math
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -48,7 +49,9 @@ def table(title: str, rows: Table, text: str = '') -> str:
 
 def cell(x: Any) -> str:
     """Return a value of a table in words."""
-    return '' if x is None else f'{x:.4g}' if isinstance(x, float) else str(x)
+    if x is None or (isinstance(x, float) and not math.isfinite(x)):
+        return ''
+    return f'{x:.4g}' if isinstance(x, float) else str(x)
 
 
 def curves(
@@ -56,16 +59,17 @@ def curves(
 ) -> str:
     """Return efforts over time and, of the first less the last, residuals over speed."""
     every = slice(None, None, 1 + len(samples) // _SHOWN)
-    first, *_, last = efforts.values()
+    values = [*efforts.values()]
+    missed = values[0] - values[-1]
     with paper_style():
         figure = Figure((10.0, 0.5 + 1.8 * len(speeds.names)), layout='constrained')
         axes = figure.subplots(len(speeds.names), 2, squeeze=False, width_ratios=(3, 1))
         for k, (left, right) in enumerate(axes):
-            for name, values in efforts.items():
-                left.plot(samples.time[every], values[every, k], label=name)
+            for name, effort in efforts.items():
+                left.plot(samples.time[every], effort[every, k], label=name)
             left.set(title=speeds.names[k], xlabel='time [s]', ylabel='effort [N m or N]')
             legend_beside(left)
-            v, residuals = samples.v[every, speeds.indices[k]], (first - last)[every, k]
+            v, residuals = samples.v[every, speeds.indices[k]], missed[every, k]
             right.plot(v, residuals, '.', markersize=1.5)
             right.set(xlabel='speed [rad/s or m/s]', ylabel='residual')
         image = BytesIO()

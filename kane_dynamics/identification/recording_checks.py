@@ -32,6 +32,7 @@ LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
 BURST = 6.0  # deviations of a residual that no friction or noise has
+LEAST = 0.05  # of the range of the effort: where friction turns, good models miss less
 APART = 0.2  # [s] between two bursts
 REPEATED = 0.1  # of the samples, from which values that repeat are told
 
@@ -126,22 +127,30 @@ def timing_warnings(clock: Timing) -> list[str]:
     messages = []
     if clock.gap > GAP * clock.step:
         messages.append(f'longest gap {clock.gap:.3g} s, median step {clock.step:.3g} s')
+    if clock.disordered:
+        share = 100 * clock.disordered
+        messages.append(
+            f'{share:.2g} % of the stamps do not increase; sorted, equal ones left out'
+        )
     if clock.repeated > REPEATED:
         messages.append(f'{100 * clock.repeated:.0f} % of the positions repeat those before')
     return messages
 
 
-def contact_warnings(names: Sequence[str], time: Floats, residuals: Floats) -> list[str]:
-    """Return when residuals are far above all others, shape (N, n): something was touched."""
-    messages = []
-    for name, x in zip(names, residuals.T, strict=True):
-        far = np.flatnonzero(np.abs(x) > BURST * np.sqrt(np.mean(x**2)))
-        runs = np.split(far, np.flatnonzero(np.diff(time[far]) > APART) + 1) if len(far) else []
-        spans = [f'{time[run[0]]:.2f}-{time[run[-1]]:.2f} s' for run in runs]
-        if spans:
-            messages.append(
-                f"'{name}': residuals above {BURST:g} deviations at {', '.join(spans)}: contact?"
-            )
+def contact_warnings(
+    names: Sequence[str], time: Floats, measured: Floats, modelled: Floats
+) -> list[str]:
+    """Return when efforts, shape (N, n), are far from those of a model: something was touched."""
+    residuals, messages = np.abs(measured - modelled), []
+    rms, spans = np.sqrt(np.mean(residuals**2, axis=0)), np.ptp(measured, axis=0)
+    for name, x, most in zip(
+        names, residuals.T, np.maximum(BURST * rms, LEAST * spans), strict=True
+    ):
+        far = np.flatnonzero(x > most)
+        runs = np.split(far, np.flatnonzero(np.diff(time[far]) > APART) + 1)
+        if len(far):
+            when = ', '.join(f'{time[run[0]]:.2f}-{time[run[-1]]:.2f} s' for run in runs)
+            messages.append(f"'{name}': residuals above {BURST:g} deviations at {when}: contact?")
     return messages
 
 

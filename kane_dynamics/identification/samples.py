@@ -41,6 +41,8 @@ class Timing(NamedTuple):
         Standard deviation of the steps that are no gaps [s].
     repeated : float
         Share of the samples that repeat the positions before.
+    disordered : float
+        Share of the stamps that are not after the one before.
 
     """
 
@@ -48,6 +50,7 @@ class Timing(NamedTuple):
     gap: float
     jitter: float
     repeated: float
+    disordered: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,8 @@ def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     step = float(np.median(steps))
     even = steps[steps <= GAP * step]
     repeated = np.mean(~np.diff(x, axis=0).any(axis=1))
-    return Timing(step, float(steps.max()), float(even.std()), float(repeated))
+    disordered = np.mean(np.diff(np.ravel(time)) <= 0.0)
+    return Timing(step, float(steps.max()), float(even.std()), float(repeated), float(disordered))
 
 
 def prepared_samples(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 from numpy.testing import assert_allclose
+from support.recorded_drive import MOTORS, recorded_drive
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
@@ -17,8 +18,6 @@ from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
-    inertial_parameters,
-    with_inertial_parameters,
 )
 from kane_dynamics.robot.urdf.writing import updated_urdf
 
@@ -302,33 +301,10 @@ def test_what_is_asked_for_must_exist(run, table, urdf, tmp_path):
     assert 'floating' in run(*options, '--bag', table(), '--root-joint', 'floating')[2]
 
 
-MOTORS = ('wheel_left_joint', 'wheel_right_joint', *(f'arm_{k}_joint' for k in range(1, 6)))
-
-
 @pytest.fixture(scope='module')
 def heavy_drive():
     """Return columns of a drive of the shipped robot, a third heavier than its URDF says."""
-    before = kd.load_robot('nonholonomic')
-    robot = with_inertial_parameters(before, 4.0 / 3.0 * inertial_parameters(before))
-    dynamics = kd.dynamics(robot, [kd.constraints.differential_drive(robot, *MOTORS[:2])])
-    t, rng = np.arange(0.0, 9.0, 0.02), np.random.default_rng(4)
-    motors = [robot.velocity_index(name) for name in MOTORS]
-    q, v, a, tau = np.zeros((4, len(t), robot.nv))
-    for k in range(1, 5):
-        size, phase = rng.uniform(0.3, 0.8, len(motors)), rng.uniform(-np.pi, np.pi, len(motors))
-        angle = 0.9 * k * t[:, None] + phase
-        v[:, motors] += size * np.cos(angle)
-        a[:, motors] -= 0.9 * k * size * np.sin(angle)
-    for i in range(len(t)):
-        v[i] = dynamics.consistent_velocity(q[i], v[i], MOTORS)
-        a[i] = dynamics.consistent_acceleration(q[i], v[i], a[i], MOTORS)
-        tau[i] = dynamics.constrained_inverse_dynamics(q[i], v[i], a[i], MOTORS).effort
-        if i + 1 < len(t):
-            q[i + 1] = kd.integrate(robot, q[i], v[i] + 0.5 * t[1] * a[i], t[1])
-    columns = {f'position:{name}': q[:, k] for k, name in enumerate(robot.coordinate_names)}
-    columns |= {f'velocity:{name}': v[:, k] for k, name in enumerate(robot.velocity_names)}
-    columns |= {f'effort:{name}': tau[:, robot.velocity_index(name)] for name in MOTORS}
-    return {'time': t, **columns}
+    return recorded_drive(4.0 / 3.0)
 
 
 def test_a_base_on_wheels(heavy_drive, run_json, tmp_path):

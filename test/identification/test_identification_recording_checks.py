@@ -128,6 +128,29 @@ def test_gaps_and_values_that_repeat(samples):
     assert '20 % of the positions' in repeated
 
 
+def test_stamps_that_go_back(samples):
+    time = samples.time.copy()
+    time[[200, 201]] = time[[201, 200]]
+    time[301] = time[300]
+    (message,) = checks.timing_warnings(timing(time, samples.q))
+    assert message.startswith(f'{200 / (len(time) - 1):.2g} % of the stamps do not increase')
+
+
+def test_contacts_are_told_with_their_times(samples):
+    names, time = ['lift', 'elbow'], samples.time
+    modelled, noise = samples.tau[:, 1:3], np.random.default_rng(2).normal(size=(len(time), 2))
+    assert checks.contact_warnings(names, time, modelled + 0.5 * noise, modelled) == []
+    touched = modelled + 0.5 * noise
+    touched[400:404, 1] += 60.0
+    touched[700, 1] -= 60.0
+    (message,) = checks.contact_warnings(names, time, touched, modelled)
+    spans = f'{time[400]:.2f}-{time[403]:.2f} s, {time[700]:.2f}-{time[700]:.2f} s'
+    assert message == f"'elbow': residuals above 6 deviations at {spans}: contact?"
+    small = modelled.copy()
+    small[400, 1] += 0.04 * np.ptp(modelled[:, 1])  # far above the others, and still little
+    assert checks.contact_warnings(names, time, small, modelled) == []
+
+
 def lag_of(dynamics, samples, terms):
     """Return what the scan says of samples."""
     result = identify(dynamics, [samples], friction=terms)
