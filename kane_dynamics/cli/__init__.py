@@ -58,8 +58,8 @@ COMMANDS = {
     ),
     'identify': Command(
         'masses, inertias and friction from recorded motions and efforts, as a better URDF',
-        'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --friction '
-        '--corner --reference --output --csv --json',
+        'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --gains '
+        '--friction --corner --reference --output --csv --json',
         identification.identify_robot,
         {'output': Path('identified')},
     ),

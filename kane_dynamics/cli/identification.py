@@ -4,6 +4,7 @@
 import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import yaml
 
 import kane_dynamics as kd
+from kane_dynamics.algebra.scalars import as_number
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
@@ -22,15 +24,18 @@ from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification import report
 from kane_dynamics.identification.constrained_samples import constrained_samples
+from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.motor_gains import motor_gains
 from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import Samples, Timing, prepared_samples, timing
-from kane_dynamics.robot.checks import index_of
+from kane_dynamics.robot.checks import as_mapping, index_of
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
+from kane_dynamics.safe_parsing import yaml_value
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
@@ -139,6 +144,8 @@ def _samples(
         [one for x in part for one in samples_of(dynamics, speeds, x, corner, with_v)]
         for part in parts
     ]
+    if options.gains:
+        both = _with_gains(options.gains, dynamics, speeds, both, facts)
     q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
@@ -149,6 +156,39 @@ def _samples(
         'validation_samples': sum(map(len, both[1])),
     }
     return both[0], both[1]
+
+
+def _with_gains(
+    file: Path,
+    dynamics: Dynamics,
+    speeds: ObservedSpeeds,
+    both: Sequence[Sequence[Samples]],
+    facts: Facts,
+) -> list[list[Samples]]:
+    """Return samples whose currents are efforts, by the gains of a file or the URDF's masses."""
+    known = as_mapping(f"'{file}'", yaml_value(file.read_text(encoding='utf-8')))
+    scale, names, notes = np.ones(dynamics.robot.nv), speeds.names, facts['warnings']
+    for name, gain in known.items():
+        scale[speeds.indices[index_of('joint with a gain', name, names)]] = as_number(name, gain)
+    if known:
+        notes.append(f"gains of {[*known]} are those of '{file}': masses have the scale of these")
+    if unknown := [name for name in names if name not in known]:
+        terms = dict.fromkeys(names, MOTOR_SIDE)
+        gains, deviations, in_doubt = motor_gains(Equations(dynamics, speeds, terms), both[0])
+        indices = [names.index(name) for name in unknown]
+        if doubtful := [names[k] for k in indices if in_doubt[k]]:
+            raise InvalidInputError(
+                f'gains of {doubtful} cannot be told from the masses of the URDF: give them in '
+                f"'{file}', or leave these joints out by --joints"
+            )
+        scale[np.array(speeds.indices)[indices]] = gains[indices]
+        notes += [
+            f"gain of '{names[k]}' is {gains[k]:.4g} +- {deviations[k]:.1g}, by the masses of the "
+            'URDF: how heavy the robot is, is not identified'
+            for k in indices
+        ]
+    facts['settings']['gains'] = dict(zip(names, scale[speeds.indices].tolist(), strict=True))
+    return [[replace(x, tau=x.tau * scale, raw=x.raw * scale) for x in part] for part in both]
 
 
 def _part(x: Recording, first: float, last: float) -> Recording:
@@ -210,7 +250,9 @@ def _node_parameters(source: RobotSource, result: Identification) -> Facts:
             friction[joint] |= {term.kind: value, **term.scales}
     mobile = {'base_type': 'planar'} if source.model.mobile else {}
     before = read_parameter_file(source.file) if source.file else mobile
-    return before | {'friction_compensation': 1.0, 'friction': friction}
+    replaced = tuple(f'friction.{joint}.' for joint in friction)
+    kept = {name: x for name, x in before.items() if not name.startswith(replaced)}
+    return kept | {'friction_compensation': 1.0, 'friction': friction}
 
 
 def _print(facts: Mapping[str, Any]) -> None:

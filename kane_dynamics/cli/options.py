@@ -129,6 +129,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--validate': _file('recording for the test; else the last third of each', 'BAG') | _EVERY,
     '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
+    '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),
     '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),

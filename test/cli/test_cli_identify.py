@@ -2,6 +2,7 @@
 """``kane-dynamics identify``: on a recording of a real UR10, and on spoiled ones."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from support.recorded_drive import MOTORS, recorded_drive
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.bags.files import JOINT_STATE
 from kane_dynamics.bags.recordings import file_hash
+from kane_dynamics.cli import identification
+from kane_dynamics.cli.options import RobotSource
 from kane_dynamics.cli.printing import write_csv
 from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
 from kane_dynamics.identification.identification import identify
@@ -20,11 +24,24 @@ from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
 )
 from kane_dynamics.robot.urdf.writing import updated_urdf
+from kane_dynamics.robot_config.parameters.tables import FrictionParameters
+from kane_dynamics.robot_config.robot_source import (
+    model_of_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 
 JOINTS = (
     *('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint'),
     *('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint'),
 )
+
+
+def friction_of(file, joint):
+    """Return the friction of a joint in a parameter file."""
+    return parameters_of_file(file, FrictionParameters, joint)
+
+
 POINTS = np.array([0.3, 0.3, 0.3, 0.3, 0.3, 0.8])
 # first half -> second, by a program with numpy, Pinocchio and Clarabel; friction with the terms
 # that are selected of the first half alone
@@ -316,7 +333,64 @@ def test_a_base_on_wheels(heavy_drive, run_json, tmp_path):
     assert found['settings']['joints'] == list(MOTORS)
     errors = {name: max(values.values()) for name, values in found['errors_percent'].items()}
     assert errors['consistent filtered'] < 1.0 < 10.0 < errors['nominal filtered']
+    file = tmp_path / 'out' / 'parameters.yaml'
+    model = model_of_file(file)
+    assert (model.base.kind, model.motors) == ('differential', MOTORS)
+    known = [friction_of(file, name) for name in MOTORS]
+    coulomb = [found['friction'][name]['coulomb']['value'] for name in MOTORS]
+    assert [p.coulomb for p in known] == coulomb
     again = kd.load_urdf(tmp_path / 'out' / 'robot_identified.urdf', base='planar')
     mass = sum(body.inertia.mass for body in again.bodies)
     before = sum(body.inertia.mass for body in kd.load_robot('nonholonomic').bodies)
     assert mass == pytest.approx(4.0 / 3.0 * before, rel=0.05)
+
+
+def test_currents_with_the_gains_of_the_maker(run, run_json, table, urdf, tmp_path):
+    """They give what efforts give; what the scale came from is told."""
+    gains = tmp_path / 'gains.yaml'
+    gains.write_text(yaml.safe_dump(dict.fromkeys(JOINTS, 150.0)))
+    options = '--output', tmp_path / 'out', '--gains', gains
+    found = run_json('identify', urdf, '--bag', table(spoil=currents), *options)
+    assert found['settings']['gains'] == dict.fromkeys(JOINTS, 150.0)
+    assert any('masses have the scale of these' in text for text in found['warnings'])
+    errors = [*found['errors_percent']['consistent filtered'].values()]
+    assert (np.array(errors) < 8.5).all()
+    gains.write_text('{elbow: 150.0}')
+    assert (
+        "no joint with a gain named 'elbow'"
+        in run('identify', urdf, '--bag', table(spoil=currents), *options, '--reference')[2]
+    )
+
+
+def test_currents_without_gains_have_the_scale_of_the_masses(run, table, urdf, tmp_path):
+    """Gravity loads the wrists too little to tell; of lift and elbow efforts are 0.9 to 1.0."""
+    gains = tmp_path / 'gains.yaml'
+    gains.write_text('{}')
+    options = '--output', tmp_path / 'out', '--gains', gains, '--bag', table(spoil=currents)
+    code, _, errors = run('identify', urdf, *options)
+    assert code == 1
+    left = [JOINTS[0], *JOINTS[3:]]
+    assert f'gains of {left} cannot be told from the masses of the URDF' in errors
+    gains.write_text(yaml.safe_dump(dict.fromkeys(left, 150.0)))
+    assert run('identify', urdf, *options)[0] == 0
+    found = yaml.safe_load((tmp_path / 'out' / 'identification.yaml').read_text())
+    texts = [text for text in found['warnings'] if 'how heavy the robot is' in text]
+    assert [text.split("'")[1] for text in texts] == [*JOINTS[1:3]]
+    known = [found['settings']['gains'][name] / 150.0 for name in JOINTS]
+    assert_allclose(known, [1.0, 1.02, 0.92, 1.0, 1.0, 1.0], atol=0.03)
+
+
+def test_friction_of_the_file_before_is_replaced(tmp_path):
+    """What was not identified stays; nothing of the old friction of a joint is left."""
+    file = tmp_path / 'robot.yaml'
+    before = {'arm_1_joint': {'stribeck': 0.5, 'coulomb': 1.0}, 'arm_2_joint': {'viscous': 3.0}}
+    values = read_parameter_file('nonholonomic') | {'friction': before, 'ramp_time': 0.25}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}))
+    source = RobotSource(model_of_file('nonholonomic'), '', str(file))
+    result = SimpleNamespace(friction={'arm_1_joint': {FrictionTerm('viscous'): 2.0}})
+    after = identification._node_parameters(source, result)
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': after}}))
+    first, second = (friction_of(file, f'arm_{k}_joint') for k in (1, 2))
+    assert first == FrictionParameters(viscous=2.0)
+    assert second == FrictionParameters(viscous=3.0)
+    assert read_parameter_file(file)['ramp_time'] == 0.25

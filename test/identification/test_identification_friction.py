@@ -14,6 +14,7 @@ from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.identification.friction import (
     LINK_SIDE,
     dissipation_rows,
+    dissipative,
     friction_columns,
 )
 from kane_dynamics.identification.friction_selection import select_friction
@@ -64,6 +65,17 @@ def test_friction_takes_power_at_every_speed():
         bad = good.copy()
         bad[k] = value
         assert (rows @ bad < 0.0).any(), k
+
+
+def test_what_a_solver_misses_is_removed():
+    """Coefficients just below their bounds are put on them, others stay."""
+    terms = [*LINK_SIDE, FrictionTerm('stribeck', 0.1)]
+    columns = [(name, term) for name in 'ab' for term in terms]
+    missed = np.array([-1e-9, 0.3, -2.0, -0.3 - 1e-9, 0.1, -1e-9, -2.0, -1e-9])
+    found = dissipative(columns, missed)
+    assert_allclose(found, [0.0, 0.3, -2.0, -0.3, 0.1, 0.0, -2.0, 0.0], rtol=0, atol=0)
+    assert (dissipation_rows(columns) @ found >= 0.0).all()
+    assert_allclose(dissipative(columns, found), found, rtol=0, atol=0)
 
 
 def test_terms_that_help_in_every_block_are_selected():
