@@ -18,6 +18,7 @@ EXAMPLES = {
     'identify': 'kane-dynamics identify ur10.urdf --bag first --validate second',
     'identify plan': 'kane-dynamics identify plan nonholonomic exciting.yaml '
     '--base-csv twists.csv',
+    'report': 'kane-dynamics report identified/parameters.yaml --bag second',
     'add-efforts': 'kane-dynamics add-efforts nonholonomic examples/reach.yaml '
     'reach_with_efforts.yaml',
     'retime': 'kane-dynamics retime nonholonomic examples/reach.yaml reach_fast.yaml',

@@ -17,7 +17,7 @@ PAGES = [
 ]
 FOREIGN = {'concurrent', 'futures', 'threading', 'Lock', 'math', 'fsum'}  # of Python
 FOREIGN |= {'nnan', 'ninf'}  # of LLVM
-MADE = {'results/speed.json', 'results/cuda_rates.json'}  # by the commands beside them
+MADE = {'results/speed.json', 'results/cuda_rates.json', 'identified/parameters.yaml'}
 OTHERS = ('a200/', 'r100/', 'a/', 'b/')  # files of robots; of a diff
 CODE = re.compile(r'(?<![:`])`([A-Za-z_][\w.]*)`(?!`)')
 FILE = re.compile(r'(?<![\w/<{])((?:[a-z_0-9]+/)+[a-z_0-9]+\.(?:py|md|yaml|json))\b')

@@ -38,6 +38,7 @@ NOT_RUN = {
     'equations': (FILES, 'test/symbolic/test_symbolic_forms.py'),
     'identify': (FILES, 'test/cli/test_cli_identify.py'),
     'identify plan': (COMPILES, 'test/cli/test_cli_identify_plan.py'),
+    'report': (FILES, 'test/cli/test_cli_report.py'),
     'init': (COMPILES, 'test/cli/test_cli_init.py'),
     'retime': (COMPILES, 'test/trajectories/test_trajectories_retime_command.py'),
     'simulate': (COMPILES, 'test/cli/test_cli_simulate.py'),

@@ -84,6 +84,11 @@ def reference_speeds(
 _ROUNDOFF = 1e-9  # [rad/s, m/s]: no reference of a joint that moves
 
 
+def with_rest(v: Floats) -> Floats:
+    """Return speeds, zero where they are roundoff."""
+    return np.where(np.abs(v) < _ROUNDOFF, 0.0, v)
+
+
 def to_reference_speeds(
     dynamics: Dynamics,
     actuated: Sequence[int] | Indices,
@@ -103,7 +108,6 @@ def to_reference_speeds(
         rows = dynamics.constraint_rows(q, v).matrix
         follow = -np.linalg.lstsq(rows[:, passive], rows[:, actuated])[0]
         moved[passive] = follow @ reference[actuated]
-    moved[np.abs(moved) < _ROUNDOFF] = 0.0
-    change = friction * (part * np.sign(moved) - np.sign(v))
+    change = friction * (part * np.sign(with_rest(moved)) - np.sign(v))
     effort[actuated] = change[actuated] + follow.T @ change[passive]
     return effort

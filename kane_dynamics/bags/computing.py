@@ -177,9 +177,11 @@ def efforts(
         except InvalidInputError as error:
             notes.append(f'{len(part)} states from {part[0].stamp} ns on not used: {error}')
             continue
+        preslid = dynamics.friction.along(times, q[:, q_index])
         for t, q_t, v, a in zip(middles, *motion, strict=True):
             base = BaseState(v[:3], a[:3]) if model.drives else None
-            tau = law.efforts(q_t, v, a, every, terms, base).motors
+            reached = terms._replace(presliding=preslid(t))
+            tau = law.efforts(q_t, v, a, every, reached, base).motors
             stamp = part[0].stamp + round(t * 1e9)
             near = np.full(len(motors), np.nan)
             near[known] = [np.interp(t, times, column) for column in seen.T]

@@ -47,7 +47,7 @@ def read_recording(
     if path.suffix == '.csv':
         return _from_csv(path, model, joints)
     robot = model.robot
-    replay = Replay(model, parameters, joints, True, 'stamps')
+    replay = Replay(model, parameters, joints, bool(joints), 'stamps')
     ends = np.cumsum([1, robot.nq, robot.nv, len(joints)])
     with open_bag(path, topics) as messages:
         rows = _rows(replay.states(_with_velocities(messages)))
@@ -71,7 +71,8 @@ def _rows(states: Iterable[State]) -> Iterator[Floats]:
     for state in states:
         first = state.stamp if first is None else first
         time = (state.stamp - first) * 1e-9
-        yield np.concatenate([[time], state.q, state.v, np.asarray(state.effort)])
+        effort = () if state.effort is None else state.effort
+        yield np.concatenate([[time], state.q, state.v, effort])
 
 
 def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
@@ -104,9 +105,10 @@ def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording
     robot = model.robot
     moving = any(name.startswith('velocity:') for name in headings)
     v = columns('velocity:', robot.velocity_names) if moving else None
-    q, efforts = columns('position:', robot.coordinate_names), columns('effort:', joints)
+    q = columns('position:', robot.coordinate_names)
     tau = np.zeros((len(q), robot.nv))
-    tau[:, model.v_index(tuple(joints))] = efforts
+    if joints:
+        tau[:, model.v_index(tuple(joints))] = columns('effort:', joints)
     return Recording(columns('', ['time'])[:, 0], q, v, tau)
 
 

@@ -17,6 +17,7 @@ from kane_dynamics.cli import (
     models,
     motions,
     recordings,
+    report,
     trajectories,
 )
 from kane_dynamics.cli.options import Command
@@ -58,8 +59,8 @@ COMMANDS = {
     ),
     'identify': Command(
         'masses, inertias and friction from recorded motions and efforts, as a better URDF',
-        'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --friction '
-        '--corner --tool-mass-only --reference --output --csv --json',
+        'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --gains '
+        '--friction --corner --tool-mass-only --reference --output --csv --json',
         identification.identify_robot,
         {'output': Path('identified')},
     ),
@@ -69,6 +70,13 @@ COMMANDS = {
         '--friction-coefficient --friction-scale --tip-over-margin --base-csv',
         trajectories.plan_identification,
         {'duration': 20.0, 'friction_coefficient': 0.5},
+    ),
+    'report': Command(
+        'a recorded motion against the model on one page: errors, feed-forward, limits, margins',
+        'robot --urdf --root-joint --bag --joint-states --odom --joints --corner --reference '
+        '--output --json',
+        report.report,
+        {'output': Path('report.html')},
     ),
     'add-efforts': Command(
         'fill in the efforts of a joint trajectory',

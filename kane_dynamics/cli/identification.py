@@ -4,6 +4,7 @@
 import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import yaml
 
 import kane_dynamics as kd
+from kane_dynamics.algebra.scalars import as_number
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
@@ -26,16 +28,20 @@ from kane_dynamics.identification.constrained_samples import (
     constrained_samples,
     independent_speeds,
 )
+from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify, tool_difference
+from kane_dynamics.identification.motor_gains import motor_gains
 from kane_dynamics.identification.result import Identification
-from kane_dynamics.identification.samples import Samples, prepared_samples, timing
-from kane_dynamics.robot.checks import index_of
+from kane_dynamics.identification.samples import Samples, Timing, prepared_samples, timing
+from kane_dynamics.robot.checks import as_mapping, index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
+from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
+from kane_dynamics.safe_parsing import yaml_value
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
@@ -48,12 +54,7 @@ def identify_robot(options: argparse.Namespace) -> int:
     """Identify, write the files, print errors and warnings."""
     source = read_robot(options)
     model, folder = source.model, writable_folder(options.output)
-    if model.robot.base == 'floating' or not options.bag:
-        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
-    selection = options.joints.split(',') if options.joints else model.actuated
-    for name in selection if options.joints else ():
-        index_of('joint', name, model.joints)
-    names = tuple(name for name in model.joints if name in selection)
+    names = observed_joints(options, model)
     if options.reference:
         dynamics: Dynamics = kd.dynamics(model.robot, model.constraints)
     else:
@@ -78,11 +79,12 @@ def identify_robot(options: argparse.Namespace) -> int:
         result = identify(dynamics, training, friction=terms, speeds=speeds)
     errors = report.validation_errors(result, validation)
     facts['settings'] |= {'friction': side, 'joints': list(names)}
+    seen = [(x.time, result.equations.efforts(x, x.tau), result.efforts(x)) for x in training]
     facts['warnings'] += [
         *result.warnings,
+        *(text for one in seen for text in checks.contact_warnings(speeds.names, *one)),
         *report.worse_joints(errors),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
-        *checks.burst_warnings(result, training),
     ]
     reason = report.refusal(result, errors)
     facts |= {'reason': reason, 'errors_percent': errors, **report.findings(result)}
@@ -93,6 +95,31 @@ def identify_robot(options: argparse.Namespace) -> int:
     if reason:
         raise InvalidInputError(f'no URDF is written: {reason}')
     return 0
+
+
+def observed_joints(options: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    """Return the joints whose efforts were measured: those asked for, or all with motors."""
+    if model.robot.base == 'floating' or not options.bag:
+        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
+    selection = options.joints.split(',') if options.joints else model.actuated
+    for name in selection if options.joints else ():
+        index_of('joint', name, model.joints)
+    return tuple(name for name in model.joints if name in selection)
+
+
+def corner_of(options: argparse.Namespace, clocks: Sequence[Timing]) -> float:
+    """Return the corner of the filter for recordings [Hz]."""
+    rate = 1.0 / max(clock.step for clock in clocks)
+    return float(options.corner or min(HIGHEST, OF_RATE * rate))
+
+
+def samples_of(
+    dynamics: Dynamics, speeds: ObservedSpeeds, x: Recording, corner: float, with_v: bool
+) -> list[Samples]:
+    """Return the samples of a recording, as the constraints allow."""
+    columns = x.time, x.q, x.tau, x.v if with_v else None
+    prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
+    return [constrained_samples(dynamics, speeds, one) for one in prepared]
 
 
 def _samples(
@@ -124,14 +151,13 @@ def _samples(
         training = [_part(x, 0.0, TRAINED) for x in training]
     parts = training, validation
     checks.check_separate(*([(x.q, x.tau) for x in part] for part in parts))
-    rate = 1.0 / max(clock.step for clock in clocks)
-    corner = options.corner or min(HIGHEST, OF_RATE * rate)
-    both: list[list[Samples]] = [[], []]
-    for samples, part in zip(both, parts, strict=True):
-        for x in part:
-            columns = x.time, x.q, x.tau, x.v if with_v else None
-            prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
-            samples += [constrained_samples(dynamics, speeds, one) for one in prepared]
+    corner = corner_of(options, clocks)
+    both = [
+        [one for x in part for one in samples_of(dynamics, speeds, x, corner, with_v)]
+        for part in parts
+    ]
+    if options.gains:
+        both = _with_gains(options.gains, dynamics, speeds, both, facts)
     q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
@@ -157,6 +183,39 @@ def _print_tool(robot: Robot, joint: str, more: PayloadEstimate) -> int:
     title = f"'{robot.bodies[k].name}' with all that is welded to it, if others are as in the URDF"
     printing.table(title, ('parameter [SI]', 'URDF', 'identified', 'deviation'), rows)
     return 0
+
+
+def _with_gains(
+    file: Path,
+    dynamics: Dynamics,
+    speeds: ObservedSpeeds,
+    both: Sequence[Sequence[Samples]],
+    facts: Facts,
+) -> list[list[Samples]]:
+    """Return samples whose currents are efforts, by the gains of a file or the URDF's masses."""
+    known = as_mapping(f"'{file}'", yaml_value(file.read_text(encoding='utf-8')))
+    scale, names, notes = np.ones(dynamics.robot.nv), speeds.names, facts['warnings']
+    for name, gain in known.items():
+        scale[speeds.indices[index_of('joint with a gain', name, names)]] = as_number(name, gain)
+    if known:
+        notes.append(f"gains of {[*known]} are those of '{file}': masses have the scale of these")
+    if unknown := [name for name in names if name not in known]:
+        terms = dict.fromkeys(names, MOTOR_SIDE)
+        gains, deviations, in_doubt = motor_gains(Equations(dynamics, speeds, terms), both[0])
+        indices = [names.index(name) for name in unknown]
+        if doubtful := [names[k] for k in indices if in_doubt[k]]:
+            raise InvalidInputError(
+                f'gains of {doubtful} cannot be told from the masses of the URDF: give them in '
+                f"'{file}', or leave these joints out by --joints"
+            )
+        scale[np.array(speeds.indices)[indices]] = gains[indices]
+        notes += [
+            f"gain of '{names[k]}' is {gains[k]:.4g} +- {deviations[k]:.1g}, by the masses of the "
+            'URDF: how heavy the robot is, is not identified'
+            for k in indices
+        ]
+    facts['settings']['gains'] = dict(zip(names, scale[speeds.indices].tolist(), strict=True))
+    return [[replace(x, tau=x.tau * scale, raw=x.raw * scale) for x in part] for part in both]
 
 
 def _part(x: Recording, first: float, last: float) -> Recording:
@@ -186,19 +245,23 @@ def _written(
     """Write the files; return their paths."""
     text, names = source.model.text, result.equations.speeds.names
     facts['urdf_sha256'] = hashlib.sha256(text.encode()).hexdigest()
-    urdf = folder / 'robot_identified.urdf'
-    urdf.unlink(missing_ok=True)  # one of before does not belong to this report
-    texts = (
-        {} if facts['reason'] else {urdf: updated_urdf(text, result.robot, tuple(result.friction))}
-    )
-    texts[folder / 'parameters.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
+    urdf, parameters = folder / 'robot_identified.urdf', folder / 'parameters.yaml'
+    texts = {}
+    if facts['reason']:  # those of before do not belong to this report
+        urdf.unlink(missing_ok=True)
+        parameters.unlink(missing_ok=True)
+    else:
+        texts[urdf] = updated_urdf(text, result.robot, tuple(result.friction))
+        values = _node_parameters(source, result) | {'urdf_file': str(urdf.resolve())}
+        texts[parameters] = yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False)
+    texts[folder / 'identification.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
     texts[folder / 'report.html'] = report.page(facts, result, test)
     for file, content in texts.items():
         file.write_text(content, encoding='utf-8')
     files = [*texts]
     if options.csv:
         efforts = {'measured': result.equations.efforts(test, test.tau)}
-        efforts |= {solution: result.efforts(test, solution) for solution in result.solutions}
+        efforts |= result.all_efforts(test)
         columns = {
             f'{label}_effort:{name}': values[:, k]
             for label, values in efforts.items()
@@ -206,6 +269,19 @@ def _written(
         }
         files.append(write_csv(options.csv, {'time': test.time, **columns}))
     return [str(file) for file in files]
+
+
+def _node_parameters(source: RobotSource, result: Identification) -> Facts:
+    """Return what nodes need of a robot: its parameters from before, and its friction."""
+    friction: Facts = {joint: {} for joint in result.friction}
+    for joint, terms in result.friction.items():
+        for term, value in terms.items():
+            friction[joint] |= {term.kind: value, **term.scales}
+    mobile = {'base_type': 'planar'} if source.model.mobile else {}
+    before = read_parameter_file(source.file) if source.file else mobile
+    replaced = tuple(f'friction.{joint}.' for joint in friction)
+    kept = {name: x for name, x in before.items() if not name.startswith(replaced)}
+    return kept | {'friction_compensation': 1.0, 'friction': friction}
 
 
 def _print(facts: Mapping[str, Any]) -> None:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 import kane_dynamics as kd
 from kane_dynamics.bags.computing import CLOCKS, QUANTITIES
 from kane_dynamics.bags.files import STORAGES
+from kane_dynamics.control.motor_friction import MotorFriction
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.deployment.code_generation import CPUS
 from kane_dynamics.deployment.functions import BY_DEFAULT, FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
@@ -19,7 +21,11 @@ from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.text import robot_files, robot_text
-from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters, RobotParameters
+from kane_dynamics.robot_config.parameters.tables import (
+    FrictionParameters,
+    InverseDynamicsParameters,
+    RobotParameters,
+)
 from kane_dynamics.robot_config.robot_source import RobotModel, model_of_file, parameters_of_file
 from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
@@ -124,6 +130,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
     '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
+    '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),
     '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),
@@ -226,6 +233,13 @@ class RobotSource:
     def parameters(self, table: type[T]) -> T:
         """Return the parameters of a node: those of the file, else defaults."""
         return parameters_of_file(self.file, table) if self.file else table()
+
+    def dynamics(self) -> Dynamics:
+        """Return the dynamics that nodes work with, under the friction of the file."""
+        dynamics, motors = Dynamics(self.model), self.model.motors if self.file else ()
+        values = [parameters_of_file(self.file, FrictionParameters, name) for name in motors]
+        dynamics.friction = MotorFriction.of(self.model, values)
+        return dynamics
 
 
 def read_robot(

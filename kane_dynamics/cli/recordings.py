@@ -42,7 +42,7 @@ def bag(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             "--root-joint floating: bags are read for 'fixed' and 'planar' bases"
         )
-    dynamics = Dynamics(model)
+    dynamics = source.dynamics()
     with (
         open_bag(options.bag, joint_topics(options, model)) as messages,
         progress('dynamics of the robot') as report,

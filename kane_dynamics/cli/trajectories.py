@@ -15,7 +15,6 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import read_robot, start_coordinates
 from kane_dynamics.cli.printing import compiled, progress, write_csv
-from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.base_parameters import UNSEEN
@@ -50,7 +49,7 @@ def add_efforts(options: argparse.Namespace) -> int:
     values = options.interpolation_tolerance, options.point_rate, options.ramp
     changes = {name: x for name, x in zip(names, values, strict=True) if x is not None}
     parameters = replace(robot.parameters(table), **changes)
-    dynamics = Dynamics(model)
+    dynamics = robot.dynamics()
     with progress('dynamics of the robot') as report:
         dynamics.compile(progress=report)
     planned = PlannedEfforts(dynamics, parameters)
@@ -58,7 +57,7 @@ def add_efforts(options: argparse.Namespace) -> int:
     base = _base(model, source, options.base_csv, q)
     points, clamped = planned.fill(source.joints, q, v, base)
     write_trajectory(options.target, points)
-    exact = planned.along(points.names, q, base)
+    exact = planned.along(points.names, q, base, points)
     planned.configure(replace(parameters, **_EXACT))
     before, _ = planned.fill(source.joints, q, v, base)
     headings = 'joint', 'largest', 'held at the end', 'error before', 'error now'

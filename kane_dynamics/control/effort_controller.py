@@ -13,6 +13,7 @@ from kane_dynamics.analysis.tracking import (
     reference_speeds,
 )
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms, clamped
+from kane_dynamics.control.motor_friction import Presliding
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.rate_limits import EffortRateLimiter
 from kane_dynamics.control.reference import Reference, ReferenceTracker
@@ -72,13 +73,13 @@ def term_alone(
     q: Floats,
     v: Floats,
     reference: Reference,
+    terms: Terms,
     base: BaseState | None = None,
-    coulomb: float = 1.0,
 ) -> Floats:
     """Return what one term adds to the efforts of the motors, by one more call of the engine."""
     none = np.zeros(len(law.motors.v))
     pure = gains if name == COMPUTED else Gains(gains.position * (name == PASSIVE), none)
-    alone = Terms((term,), coulomb=coulomb)
+    alone = terms._replace(names=(term,), compensated=())
     return tracking_efforts(law, name, pure, q, v, reference, alone, base=base).motors
 
 
@@ -130,6 +131,7 @@ class EffortController:
         self._default = 'hold_position' if model.mobile else 'hold_gravity'
         self._clamped: set[str] = set()
         self._rise, self.share = EffortRateLimiter(len(self.motors)), 0.0
+        self._presliding: Presliding | None = None
 
     @property
     def gravity(self) -> Floats:
@@ -170,6 +172,7 @@ class EffortController:
         """Begin anew with the next state: no effort is out."""
         self._follower.halt()
         self._rise.reset()
+        self._presliding = None
 
     def effort(
         self, time: int, q: Floats, v: Floats, base: BaseState | None = None
@@ -215,12 +218,19 @@ class EffortController:
     ) -> Efforts:
         """Return the efforts that follow a reference by the law, without what is left out."""
         scale, law = self._parameters.feedforward_scale, (self._law, self.follows_by, self._gains)
+        self._preslide(q, reference)
         result = tracking_efforts(*law, q, v, reference, self._terms, scale, base)
         for term, motors in self._excluded.items():
             if term in self._terms.names:
-                part = term_alone(*law, term, q, v, reference, base, self._terms.coulomb)
+                part = term_alone(*law, term, q, v, reference, self._terms, base)
                 result.motors[motors] -= scale * part[motors]
         return result
+
+    def _preslide(self, q: Floats, reference: Reference | None = None) -> None:
+        """Let presliding friction follow what is wanted; without a reference what is measured."""
+        position = self._law.motors.positions(q, reference)
+        self._presliding = self._dynamics.friction.moved(self._presliding, position)
+        self._terms = self._terms._replace(presliding=self._presliding)
 
     def _limited(self, effort: Floats) -> Floats:
         if not self._parameters.enforce_command_limits:

@@ -20,6 +20,7 @@ from kane_dynamics.algorithms.projection import fit_entries
 from kane_dynamics.analysis.skid_friction import SkidFriction
 from kane_dynamics.analysis.tracking import to_reference_speeds
 from kane_dynamics.bases.wheeled_base import WheeledBase
+from kane_dynamics.control.motor_friction import Presliding
 from kane_dynamics.control.node_dynamics import (
     Dynamics,
     consistent_reference,
@@ -76,6 +77,7 @@ class Terms(NamedTuple):
     names: tuple[str, ...] = TERMS
     compensated: tuple[str, ...] = ()  # Motors whose drive compensates gravity itself
     coulomb: float = 1.0  # Part of the Coulomb friction at reference speeds that is fed forward
+    presliding: Presliding | None = None  # State of the motors, where it is known
 
     @classmethod
     def of(cls, parameters: TermsParameters, coulomb: float = 1.0) -> Terms:
@@ -158,7 +160,10 @@ class EffortLaw:
             engine, moved = self._dynamics.engine, result.velocity
             values = engine, self._places, q, moved, target, terms.coulomb
             effort = effort + to_reference_speeds(*values)
-        return Efforts(self.left_to_drives(effort[self.motors.v], q, terms), effort[self._drives])
+        motion = result.velocity, result.acceleration, terms.presliding
+        friction = self._dynamics.friction.effort(names, *motion, target, terms.coulomb)
+        motors = self.left_to_drives(effort[self.motors.v] + friction, q, terms)
+        return Efforts(motors, effort[self._drives])
 
     def agreeing(
         self, q: Floats, v: Floats, v_ref: Floats, a: Floats, base: BaseState | None

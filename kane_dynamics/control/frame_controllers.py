@@ -106,10 +106,18 @@ class FrameTorqueController(EffortController):
 
     def _sent(self, motion: _Motion, result: FrameEffort, twist: Floats) -> Efforts:
         """Return the efforts of motors and drives, and note what the frame can do."""
-        self.reach, effort = result, result.result.effort
+        self.reach, effort, v = result, result.result.effort, result.result.velocity
+        self._preslide(motion[0])
+        speeds = self._dry_speeds(motion, len(v), twist)
         if 'friction' in self._terms.names:
-            effort = effort + self._friction(motion, result.result.velocity, twist)
-        motors = self._law.left_to_drives(effort[self._law.motors.v], motion[0], self._terms)
+            model, values = self._dynamics.model, (motion[0], v, speeds, self._terms.coulomb)
+            indices = model.v_index(model.actuated)
+            effort = effort + to_reference_speeds(self._dynamics.engine, indices, *values)
+        moved, more = (v, result.result.acceleration), (speeds, self._terms.coulomb)
+        presliding, names = self._terms.presliding, self._terms.names
+        friction = self._dynamics.friction.effort(names, *moved, presliding, *more)
+        motors = effort[self._law.motors.v] + friction
+        motors = self._law.left_to_drives(motors, motion[0], self._terms)
         return Efforts(self._task.feedforward_scale * motors, effort[self._drives])
 
     def note(self) -> str:
@@ -122,10 +130,10 @@ class FrameTorqueController(EffortController):
             return f"'{self._task.frame}' is near a singular pose: its motion is damped"
         return ''
 
-    def _friction(self, motion: _Motion, v: Floats, twist: Floats) -> Floats:
-        """Return what Coulomb friction at the least speeds of a twist is more than at v, (nv,)."""
-        (q, moving, _), engine, request = motion, self._dynamics.engine, np.zeros(len(v))
-        if not engine.robot.friction.any():
+    def _dry_speeds(self, motion: _Motion, count: int, twist: Floats) -> Floats:
+        """Return speeds whose Coulomb friction counts, the least of a twist, shape (nv,)."""
+        (q, moving, _), engine, request = motion, self._dynamics.engine, np.zeros(count)
+        if not engine.robot.friction.any() and not self._dynamics.friction.coefficients:
             return request
         if twist.any():
             law = self._present_law(q)
@@ -135,8 +143,7 @@ class FrameTorqueController(EffortController):
             sides = np.r_[rows.velocity, twist[selection]]
             request = np.linalg.lstsq(np.vstack([rows.matrix, J]), sides, rcond=SMALL)[0]
         request[self._drives] = moving[self._drives]
-        indices = self._dynamics.model.v_index(self._dynamics.model.actuated)
-        return to_reference_speeds(engine, indices, q, v, request, self._terms.coulomb)
+        return request
 
     def _rolling(self, q: Floats, v: Floats, base: BaseState | None) -> _Motion:
         """Return the state with a base that rolls, and the accelerations that others cause."""

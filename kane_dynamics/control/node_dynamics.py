@@ -12,6 +12,7 @@ from kane_dynamics.algorithms.task_space_law import TaskSpaceLaw
 from kane_dynamics.algorithms.wrench_law import WrenchLaw
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.compiler.cache import NotCachedError, only_cached
+from kane_dynamics.control.motor_friction import MotorFriction
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.typing import Floats, Indices
 
@@ -38,6 +39,7 @@ class Dynamics:
         self.compiled = False
         self._carried: dict[str, tuple[float, Floats, Floats]] = {}
         self._gravity: Floats | None = None
+        self.friction = MotorFriction.of(model, ())
 
     def in_words(self) -> dict[str, object]:
         """Return what the diagnostics say of compiled algorithms."""

@@ -43,6 +43,13 @@ class Motors:
         position, velocity, acceleration = values
         return Reference(motor, self.q[motor], self.v[motor], position, velocity, acceleration)
 
+    def positions(self, q: Floats, reference: Reference | None) -> Floats:
+        """Return the wanted positions of all motors, those of q where a reference has none."""
+        positions = q[self.q]
+        if reference is not None:
+            positions[reference.motor] = reference.position
+        return positions
+
     def error(self, motor: Indices, target: Floats, measured: Floats) -> Floats:
         """Return wanted minus measured positions of some motors."""
         error = target - measured

@@ -22,6 +22,7 @@ from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
 from kane_dynamics.trajectories.effort_points import (
+    MOST,
     EffortFunction,
     EffortViolation,
     clip_efforts,
@@ -142,6 +143,8 @@ RESTS = 0.02
 """Speed of a base that stands, as odometry tells it [m/s or rad/s]."""
 MOVED = 0.02
 """Way that is none for a controller which goes on from where it is [m or rad]."""
+PERIOD = 0.001
+"""Between positions that presliding friction is followed along [s]."""
 STILL = 1e-9
 """Way between places that is none [rad or m]."""
 
@@ -214,13 +217,26 @@ class PlannedEfforts:
         return np.array([index_of('joint with a motor', n, motors) for n in names], dtype=np.intp)
 
     def along(
-        self, names: tuple[str, ...], q: Floats, base: BaseTrajectory | None = None
+        self,
+        names: tuple[str, ...],
+        q: Floats,
+        base: BaseTrajectory | None = None,
+        points: JointTrajectory | None = None,
     ) -> EffortFunction:
-        """Return the efforts of joints as a function of their motion."""
+        """Return the efforts of joints as a function of their motion; presliding is of points."""
         motor, law, terms = self.motor(names), self._law, self._terms
         still = np.zeros(self.model.robot.nv)
         plan = base if base is not None else resting(q)
         mobile = bool(self.model.drives)
+        motors, friction = law.motors, self._dynamics.friction
+        times = np.zeros(1)
+        if points is not None and friction.coefficients:
+            count = min(int((points.end - points.start) / PERIOD), MOST)
+            times = np.linspace(points.start, points.end, count + 1)
+        positions = np.tile(q[motors.q], (len(times), 1))
+        if points is not None and len(times) > 1:
+            positions[:, motor] = [points.at(t)[0] for t in times]
+        preslid = friction.along(times, positions)
 
         def effort(time: float, *motion: Floats) -> Floats:
             state, moved = None, q
@@ -228,8 +244,10 @@ class PlannedEfforts:
                 place, *rates = plan.at(time)
                 moved, state = q.copy(), BaseState(*rates)
                 moved[:3] = place
-            target = law.motors.reference(motor, *motion)
-            return law.feedforward(moved, still, target, terms, state).motors[motor]
+            target = motors.reference(motor, *motion)
+            after = friction.moved(preslid(time), motors.positions(q, target))
+            reached = terms._replace(presliding=after)
+            return law.feedforward(moved, still, target, reached, state).motors[motor]
 
         return effort
 
@@ -251,7 +269,8 @@ class PlannedEfforts:
         if p.retime:
             self.check_retimable(points, v, joins)
             whole = retimed_points(self._dynamics, whole, q)
-        along, bound = self.along(points.names, q, base), p.interpolation_tolerance or np.inf
+        along = self.along(points.names, q, base, whole)
+        bound = p.interpolation_tolerance or np.inf
 
         def effort(time: float, *motion: Floats) -> Floats:
             if stopped():

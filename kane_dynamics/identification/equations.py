@@ -16,9 +16,10 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.inertia import UPPER
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.identification.friction import FrictionTerm, check_terms, friction_columns
+from kane_dynamics.identification.friction import check_terms, friction_columns
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
@@ -145,7 +146,7 @@ class Equations:
         return np.asarray(np.einsum('njk,nj->nk', self._directions(samples), tau))
 
     def predicted(self, samples: Samples, solution: Floats) -> Floats:
-        """Return the efforts along the observed speeds of a solution, shape (N, n)."""
+        """Return the efforts along the observed speeds of solutions (p, ...): (N, n, ...)."""
         return np.concatenate([rows[..., :-1] @ solution for rows in self.chunks([samples])])
 
     def triangles(self, samples: Sequence[Samples]) -> Triangles:

@@ -26,7 +26,7 @@ from kane_dynamics.algorithms.least_distance import clarabel_module
 from kane_dynamics.exceptions import NotSolvedError
 from kane_dynamics.identification.base_parameters import BaseParameters
 from kane_dynamics.identification.equations import Equations, Triangles
-from kane_dynamics.identification.friction import dissipation_rows
+from kane_dynamics.identification.friction import dissipation_rows, dissipative
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
@@ -187,7 +187,9 @@ def consistent_parameters(
     S = rows[:, :-1] @ scaling
     P = S.T @ S + nearness * np.diag(held)
     side = S.T @ (rows[:, :-1] @ start - rows[:, -1])
-    return start + scaling @ _interior(P, side, bounds, limits, least)
+    solution = start + scaling @ _interior(P, side, bounds, limits, least)
+    solution[inertial:] = dissipative(equations.columns, solution[inertial:])
+    return solution
 
 
 def _anchors(robot: Robot) -> Floats:

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.identification.base_parameters import base_parameters
 from kane_dynamics.identification.equations import Equations, Triangles
 from kane_dynamics.identification.estimation import consistent_parameters, least_squares
-from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
+from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.typing import Bools, Floats
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate, fitted_payload
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
@@ -21,7 +22,7 @@ from kane_dynamics.identification.estimation import (
     correlated_covariance,
     least_squares,
 )
-from kane_dynamics.identification.friction import LINK_SIDE, FrictionTerm
+from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.result import REFUSE, Identification
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.checks import as_several
@@ -192,8 +193,9 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
 
 def _worse(result: Identification, recordings: Sequence[Samples]) -> list[str]:
     """Return on which joints no body explains what base parameters explain."""
+    every = [result.all_errors(x) for x in recordings]
     by_base, consistent = (
-        np.mean([result.errors(x, solution).filtered for x in recordings], axis=0)
+        np.mean([one[solution].filtered for one in every], axis=0)
         for solution in ('least_squares', 'consistent')
     )
     return [

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from kane_dynamics.analysis.joint_friction import SMOOTHING
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.equations import CHUNK
-from kane_dynamics.identification.friction import SMOOTHING
 from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import GAP, Samples, Timing
 from kane_dynamics.typing import Floats
@@ -29,10 +29,12 @@ NO_MOTION = 1e-6  # [rad/s or m/s] less is roundoff: nothing is known of the fri
 LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
-BURST, APART, MOST = 6.0, 0.5, 10  # deviations; [s] between bursts; of them in a message
 LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
+BURST = 6.0  # deviations of a residual that no friction or noise has
+LEAST = 0.05  # of the range of the effort: where friction turns, good models miss less
+APART = 0.2  # [s] between two bursts
 REPEATED = 0.1  # of the samples, from which values that repeat are told
 
 
@@ -146,24 +148,31 @@ def timing_warnings(clock: Timing) -> list[str]:
     messages = []
     if clock.gap > GAP * clock.step:
         messages.append(f'longest gap {clock.gap:.3g} s, median step {clock.step:.3g} s')
+    if clock.disordered:
+        share = 100 * clock.disordered
+        messages.append(
+            f'{share:.2g} % of the stamps do not increase; sorted, equal ones left out'
+        )
     if clock.repeated > REPEATED:
         messages.append(f'{100 * clock.repeated:.0f} % of the positions repeat those before')
     return messages
 
 
-def burst_warnings(result: Identification, recordings: Sequence[Samples]) -> list[str]:
-    """Return when efforts are far from what fits all others, as those of contacts are."""
-    equations, times = result.equations, list[str]()
-    for samples in recordings:
-        missed = equations.efforts(samples, samples.tau) - result.efforts(samples, 'least_squares')
-        far = np.abs(missed) > BURST * result.fit.deviations
-        k = np.flatnonzero(far.any(axis=1))
-        bursts = np.split(samples.time[k], np.flatnonzero(np.diff(samples.time[k]) > APART) + 1)
-        times += [f'{one[0]:.1f} to {one[-1]:.1f} s' for one in bursts if len(one)]
-    if not times:
-        return []
-    text = f'residuals above {BURST:g} deviations, contacts? {", ".join(times[:MOST])}'
-    return [text + f' and {len(times) - MOST} more' * (len(times) > MOST)]
+def contact_warnings(
+    names: Sequence[str], time: Floats, measured: Floats, modelled: Floats
+) -> list[str]:
+    """Return when efforts, shape (N, n), are far from those of a model: something was touched."""
+    residuals, messages = np.abs(measured - modelled), []
+    rms, spans = np.sqrt(np.mean(residuals**2, axis=0)), np.ptp(measured, axis=0)
+    for name, x, most in zip(
+        names, residuals.T, np.maximum(BURST * rms, LEAST * spans), strict=True
+    ):
+        far = np.flatnonzero(x > most)
+        runs = np.split(far, np.flatnonzero(np.diff(time[far]) > APART) + 1)
+        if len(far):
+            when = ', '.join(f'{time[run[0]]:.2f}-{time[run[-1]]:.2f} s' for run in runs)
+            messages.append(f"'{name}': residuals above {BURST:g} deviations at {when}: contact?")
+    return messages
 
 
 class Lag(NamedTuple):
@@ -174,13 +183,30 @@ class Lag(NamedTuple):
 
 
 def effort_lag(result: Identification, samples: Samples) -> Lag:
-    """Return the lag between -20 and 20 ms with the least residual, of the first samples."""
+    """Return how late efforts are against what base parameters explain, of the first samples."""
     part, equations = samples.part(slice(CHUNK)), result.equations
-    time, deviations, base = part.time, result.fit.deviations, result.base
+    rows = next(equations.chunks([part]))[..., result.base.leading]
+    return lag_of(part.time, rows, equations.efforts(part, part.tau), result.fit.deviations)
+
+
+def lag_of(time: Floats, rows: Floats, efforts: Floats, deviations: Floats) -> Lag:
+    """
+    Return the lag between -20 and 20 ms with the least residual.
+
+    Parameters
+    ----------
+    time : ndarray, shape (N,)
+        [s].
+    rows, efforts : ndarray, shapes (N, n, k), (N, n)
+        Of equations rows x = efforts, whose x is fitted.
+    deviations : ndarray, shape (n,)
+        Of the residual of each.
+
+    """
     inside = (time >= time[0] - LAGS[0]) & (time <= time[-1] - LAGS[-1])
-    rows = next(equations.chunks([part]))[inside] / deviations[:, None]
-    Q = np.linalg.qr(rows[..., base.leading].reshape(-1, base.rank))[0]
-    spline = CubicSpline(time, equations.efforts(part, part.tau))
+    scaled = rows[inside] / deviations[:, None]
+    Q = np.linalg.qr(scaled.reshape(-1, scaled.shape[-1]))[0]
+    spline = CubicSpline(time, efforts)
     shifted = [(spline(time[inside] + lag) / deviations).ravel() for lag in LAGS]
     residuals = [float(np.linalg.norm(b - Q @ (Q.T @ b))) for b in shifted]
     best = int(np.argmin(residuals))

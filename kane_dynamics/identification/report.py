@@ -3,35 +3,24 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from kane_dynamics.identification.base_parameters import ALONE, IN_SUMS
-from kane_dynamics.identification.friction import SMOOTHING
+from kane_dynamics.identification.page import curves, html_page, listing, table
 from kane_dynamics.identification.result import REFUSE, Identification
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
-from kane_dynamics.typing import Floats
-from kane_dynamics.view.plots import legend_beside, paper_style
 
 WORSE = 0.5  # points by which a joint gets worse, from which it is told
 _KEY = """m [kg], m c [kg m], J [kg m^2] about the origin of the link below the moving joint, in
-its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/v0) + offset +
-rotor_inertia a + stribeck tanh(v/v0) exp(-|v|/vs) + presliding z, z of Dahl with travel x_c."""
-_SCALES = {'stribeck': 'vs', 'presliding': 'x_c'}
-_SHOWN = 4000  # samples in a plot
-_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Identification</title>
-<meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<style>body{font:15px sans-serif;max-width:70em;margin:2em auto}table{border-collapse:collapse}
-td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}img{max-width:100%}</style></head>"""
-Table = Mapping[str, Mapping[str, Any]]
+its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/coulomb_velocity) +
+offset + rotor_inertia a + stribeck tanh(v/coulomb_velocity) exp(-|v|/stribeck_velocity) +
+presliding z, z of Dahl with presliding_travel."""
+_CURVES = 'Efforts on validation samples, residual against speed'
 
 
 def validation_errors(
@@ -40,8 +29,9 @@ def validation_errors(
     """Return errors [%] of each solution on samples that it has not seen, by joint."""
     counts, names = [len(x) for x in validation], result.equations.speeds.names
     errors = {}
+    every_error = [result.all_errors(x) for x in validation]
     for solution in result.solutions:
-        every = [result.errors(x, solution) for x in validation]
+        every = [one[solution] for one in every_error]
         for against in ('filtered', 'raw'):
             mean = np.average([getattr(x, against) for x in every], axis=0, weights=counts)
             errors[f'{solution} {against}'] = dict(zip(names, mean.tolist(), strict=True))
@@ -84,7 +74,9 @@ def findings(result: Identification) -> dict[str, Any]:
     owners = [(body.name, kind) for body in robot.bodies for kind in PARAMETERS]
     bodies: dict[str, dict[str, Any]] = {}
     friction: dict[str, dict[str, Any]] = {}
-    terms = [(joint, term.kind) for joint, term in result.equations.columns]
+    columns = result.equations.columns
+    terms = [(joint, term.kind) for joint, term in columns]
+    scales = [dict[str, float]()] * len(owners) + [term.scales for _, term in columns]
     for k, (owner, kind) in enumerate([*owners, *terms]):
         status, sums = base.status[k], [base.sums[i] for i in np.flatnonzero(base.matrix[:, k])]
         row: dict[str, Any] = {
@@ -92,11 +84,8 @@ def findings(result: Identification) -> dict[str, Any]:
             'before': float(result.solutions['nominal'][k]),
             'sigma': deviations[k] if status == ALONE else None,
             'status': f'{status}: {"; ".join(sums)}' if status == IN_SUMS else status,
+            **scales[k],
         }
-        if kind in ('coulomb', 'stribeck'):
-            row['v0'] = SMOOTHING
-        if kind in _SCALES:
-            row[_SCALES[kind]] = result.equations.columns[k - len(owners)][1].scale
         (bodies if k < len(owners) else friction).setdefault(owner, {})[kind] = row
     rows = zip(base.sums, result.fit.values.tolist(), sigmas, strict=True)
     return {
@@ -119,60 +108,22 @@ def page(facts: Mapping[str, Any], result: Identification, samples: Samples) -> 
         for kind, row in rows.items()
     }
     settings = {key: {'value': value} for key, value in facts['settings'].items()}
-    warnings = ''.join(f'<li>{escape(text)}</li>' for text in facts['warnings'])
-    reason = facts['reason']
-    image = BytesIO()
-    _curves(result, samples).savefig(image, format='png', dpi=110)
-    return '\n'.join(
-        [
-            f'{_HEAD}<body><h1>Identification of {escape(facts["robot"])}</h1>',
-            f'<p>{escape(f"No URDF was written: {reason}" if reason else "A URDF was written.")}',
-            f'Condition number {facts["condition"]:.1f}, rank {facts["rank"]}.</p>',
-            f'<h2>Warnings</h2><ul>{warnings}</ul>',
-            _table('Errors on validation samples [% of the range]', facts['errors_percent']),
-            '<h2>Efforts on validation samples, residual against speed</h2><img alt="curves" '
-            f'src="data:image/png;base64,{b64encode(image.getvalue()).decode()}">',
-            _table('Parameters', unknowns, facts['key']),
-            _table('Base parameters by least squares', facts['base_parameters']),
-            _table('Settings', settings),
-            _table('Recordings', facts['recordings']),
-            '</body></html>\n',
-        ]
-    )
-
-
-def _table(title: str, rows: Table, text: str = '') -> str:
-    """Return a table; what a row lacks is left empty."""
-    head = list(dict.fromkeys(key for row in rows.values() for key in row))
-    lines = [['', *head]]
-    lines += [[name, *(_cell(row.get(key)) for key in head)] for name, row in rows.items()]
-    cells = (''.join(f'<td>{escape(cell)}</td>' for cell in line) for line in lines)
-    body = ''.join(f'<tr>{row}</tr>' for row in cells)
-    return f'<h2>{escape(title)}</h2><p>{escape(text)}</p><table>{body}</table>'
-
-
-def _cell(x: Any) -> str:
-    return '' if x is None else f'{x:.4g}' if isinstance(x, float) else str(x)
-
-
-def _curves(result: Identification, samples: Samples) -> Figure:
-    """Return efforts over time and residuals over speed, a row for each joint."""
-    every = samples.part(slice(None, None, 1 + len(samples) // _SHOWN))
-    speeds = result.equations.speeds
-    measured = result.equations.efforts(every, every.tau)
-    predicted: dict[str, Floats] = {
-        'URDF': result.efforts(every, 'nominal'),
-        'identified': result.efforts(every),
+    reason, equations = facts['reason'], result.equations
+    modelled = result.all_efforts(samples)
+    efforts = {
+        'measured': equations.efforts(samples, samples.tau),
+        'URDF': modelled['nominal'],
+        'identified': modelled['consistent'],
     }
-    residuals = measured - predicted['identified']
-    with paper_style():
-        figure = Figure((10.0, 0.5 + 1.8 * len(speeds.names)), layout='constrained')
-        axes = figure.subplots(len(speeds.names), 2, squeeze=False, width_ratios=(3, 1))
-        for k, (left, right) in enumerate(axes):
-            for name, efforts in {'measured': measured, **predicted}.items():
-                left.plot(every.time, efforts[:, k], label=name)
-            left.set(title=speeds.names[k], xlabel='time [s]', ylabel='effort [N m or N]')
-            legend_beside(left)
-            right.plot(every.v[:, speeds.indices[k]], residuals[:, k], '.', markersize=1.5)
-            right.set(xlabel='speed [rad/s or m/s]', ylabel='residual')
-    return figure
+    parts = [
+        f'<p>{escape(f"No URDF was written: {reason}" if reason else "A URDF was written.")}',
+        f'Condition number {facts["condition"]:.1f}, rank {facts["rank"]}.</p>',
+        listing('Warnings', facts['warnings']),
+        table('Errors on validation samples [% of the range]', facts['errors_percent']),
+        curves(_CURVES, samples, equations.speeds, efforts),
+        table('Parameters', unknowns, facts['key']),
+        table('Base parameters by least squares', facts['base_parameters']),
+        table('Settings', settings),
+        table('Recordings', facts['recordings']),
+    ]
+    return html_page(f'Identification of {facts["robot"]}', parts)

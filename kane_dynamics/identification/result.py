@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.identification.base_parameters import BaseParameters
 from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.estimation import LeastSquares
-from kane_dynamics.identification.friction import FrictionTerm
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.body import Joint
 from kane_dynamics.robot.checks import index_of
@@ -122,7 +122,19 @@ class Identification:
 
     def errors(self, samples: Samples, solution: str = 'consistent') -> Errors:
         """Return how far predicted efforts are from measured ones; parameters as of `efforts`."""
-        predicted = self.efforts(samples, solution)
+        return self._errors(samples, self.efforts(samples, solution))
+
+    def all_efforts(self, samples: Samples) -> dict[str, Floats]:
+        """Return `efforts` of each solution, of one regressor."""
+        every = self.equations.predicted(samples, np.column_stack([*self.solutions.values()]))
+        return dict(zip(self.solutions, np.moveaxis(every, -1, 0), strict=True))
+
+    def all_errors(self, samples: Samples) -> dict[str, Errors]:
+        """Return `errors` of each solution, of one regressor."""
+        efforts = self.all_efforts(samples)
+        return {name: self._errors(samples, x) for name, x in efforts.items()}
+
+    def _errors(self, samples: Samples, predicted: Floats) -> Errors:
         measured = self.equations.efforts(samples, samples.tau)
         raw = self.equations.efforts(samples, samples.raw)
         rms = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
@@ -131,7 +143,7 @@ class Identification:
 
 def _with_terms(joint: Joint, terms: Mapping[FrictionTerm, float], share: float) -> Joint:
     """Return a joint with a share of the terms that a URDF or a simulation knows."""
-    local = {term.kind: share * max(value, 0.0) for term, value in terms.items()}
+    local = {term.kind: share * value for term, value in terms.items()}
     return replace(
         joint,
         damping=local.get('viscous', joint.damping),

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
+from kane_dynamics.analysis.joint_friction import presliding_states
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
 from kane_dynamics.typing import ArrayLike, Floats, Indices
@@ -42,6 +43,8 @@ class Timing(NamedTuple):
         Standard deviation of the steps that are no gaps [s].
     repeated : float
         Share of the samples that repeat the positions before.
+    disordered : float
+        Share of the stamps that are not after the one before.
 
     """
 
@@ -49,6 +52,7 @@ class Timing(NamedTuple):
     gap: float
     jitter: float
     repeated: float
+    disordered: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +99,8 @@ class Samples:
         return replace(self, **{name: getattr(self, name)[selection] for name in names})
 
     def presliding(self, coordinate: int, travel: float) -> Floats:
-        """Return the presliding state of a joint at the samples; see `presliding_state`."""
-        return self.filtered(presliding_state(self.history[:, coordinate], travel))
+        """Return the presliding state of a joint at the samples; see `presliding_states`."""
+        return self.filtered(presliding_states(self.history[:, coordinate], travel))
 
     def filtered(self, column: Floats) -> Floats:
         """
@@ -107,27 +111,6 @@ class Samples:
         if self.sections is not None:
             column = sosfiltfilt(self.sections, column)
         return np.asarray(column[self.index])
-
-
-def presliding_state(q: Floats, travel: float) -> Floats:
-    r"""
-    Return Dahl's state z of a joint along positions, in [-1, 1], 0 at the start, shape (K,).
-
-    .. math:: z_{k+1} = s - (s - z_k) e^{-|\Delta q_k| / x_c}, \quad s = sign(\Delta q_k)
-
-    Parameters
-    ----------
-    q : ndarray, shape (K,)
-        Positions [rad or m].
-    travel : float
-        x_c, the way after which friction has nearly its full size [rad or m].
-
-    """
-    moved = np.diff(q)
-    kept = np.exp(-np.abs(moved) / travel)
-    pairs = zip(kept.tolist(), (np.sign(moved) * (1.0 - kept)).tolist(), strict=True)
-    states = accumulate(pairs, lambda z, pair: pair[0] * z + pair[1], initial=0.0)
-    return np.fromiter(states, float, len(q))
 
 
 def timing(time: ArrayLike, q: ArrayLike) -> Timing:
@@ -154,7 +137,8 @@ def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     step = float(np.median(steps))
     even = steps[steps <= GAP * step]
     repeated = np.mean((x[1:] == x[:-1]).all(axis=1))
-    return Timing(step, float(steps.max()), float(even.std()), float(repeated))
+    disordered = np.mean(np.diff(np.ravel(time)) <= 0.0)
+    return Timing(step, float(steps.max()), float(even.std()), float(repeated), float(disordered))
 
 
 def prepared_samples(

@@ -247,16 +247,17 @@ def read_parameter_file(path: str | Path) -> dict[str, Any]:
     return values
 
 
-def parameters_of_file(path: str | Path, table: type[T], **values: Any) -> T:
-    """Return a parameter table with the values of a file, and defaults for what it leaves out."""
+def parameters_of_file(path: str | Path, table: type[T], each: str = '', **values: Any) -> T:
+    """Return a parameter table with the values of a file, and defaults; of one joint, say."""
     arguments, known = read_parameter_file(path), {}
     for spec in table.specs:
-        if spec.name not in arguments:
+        name = spec.name_of(each) if each else spec.name
+        if name not in arguments:
             continue
-        value = spec.typed(arguments[spec.name])
+        value = spec.typed(arguments[name])
         if value is None:
-            describe = shorten(arguments[spec.name])
-            raise InvalidInputError(f"'{path}': {spec.name}: need {spec.kind}, got {describe}")
+            describe = shorten(arguments[name])
+            raise InvalidInputError(f"'{path}': {name}: need {spec.kind}, got {describe}")
         if problem := spec.problem(value):
             raise InvalidInputError(f"'{path}': {problem}")
         known[spec.field] = value

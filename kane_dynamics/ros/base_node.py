@@ -13,12 +13,17 @@ from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
+from kane_dynamics.control.motor_friction import MotorFriction
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
-from kane_dynamics.robot_config.parameters.tables import PayloadParameters
-from kane_dynamics.ros.declare_parameters import install_validation, read
+from kane_dynamics.robot_config.parameters.tables import (
+    FrictionParameters,
+    PayloadParameters,
+    TermsParameters,
+)
+from kane_dynamics.ros.declare_parameters import declare_for_each, install_validation, read
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status
 from kane_dynamics.ros.input_node import InputNode
 from kane_dynamics.ros.payloads import Payloads
@@ -210,6 +215,7 @@ class DynamicsNode(InputNode):
         state, driven, inputs = self.new_inputs(dynamics.model)
         if self._payloads is not None:
             self._payloads.apply(dynamics)
+        self._take_friction(dynamics)
         prepared, further = self.prepare(dynamics)
         self.state_lost()  # under the names from before
         self.state, self.driven_base, self.inputs = state, driven, {**inputs, **further}
@@ -219,11 +225,20 @@ class DynamicsNode(InputNode):
         """Take over accepted parameter changes."""
         self.parameters = read(self, self._table)
         self.take_over_limits()
+        self._take_friction(self.host.dynamics)
         if self.state is not None:
             self.parameters_changed()
         if self._payloads is not None:
             ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
             self._payloads.apply(self.host.dynamics, ramp_time)
+
+    def _take_friction(self, dynamics: Dynamics | None) -> None:
+        """Let laws take the friction that parameters say."""
+        if dynamics is not None and issubclass(self._table, TermsParameters):
+            motors = dynamics.model.motors
+            declare_for_each(self, FrictionParameters, '<joint>', motors)
+            values = [read(self, FrictionParameters, name) for name in motors]
+            dynamics.friction = MotorFriction.of(dynamics.model, values)
 
     def payload(self) -> dict[str, str]:
         """Return what links carry, in words."""

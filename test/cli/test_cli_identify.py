@@ -2,30 +2,46 @@
 """``kane-dynamics identify``: on a recording of a real UR10, and on spoiled ones."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 from numpy.testing import assert_allclose
+from support.recorded_drive import MOTORS, recorded_drive
 from support.wheeled_robots import installed
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.bags.files import JOINT_STATE
 from kane_dynamics.bags.recordings import file_hash
+from kane_dynamics.cli import identification
+from kane_dynamics.cli.options import RobotSource
 from kane_dynamics.cli.printing import write_csv
 from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
-    inertial_parameters,
-    with_inertial_parameters,
 )
 from kane_dynamics.robot.urdf.writing import updated_urdf
+from kane_dynamics.robot_config.parameters.tables import FrictionParameters
+from kane_dynamics.robot_config.robot_source import (
+    model_of_file,
+    parameters_of_file,
+    read_parameter_file,
+)
 
 JOINTS = (
     *('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint'),
     *('wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint'),
 )
+
+
+def friction_of(file, joint):
+    """Return the friction of a joint in a parameter file."""
+    return parameters_of_file(file, FrictionParameters, joint)
+
+
 POINTS = np.array([0.3, 0.3, 0.3, 0.3, 0.3, 0.8])
 # first half -> second, by a program with numpy, Pinocchio and Clarabel; friction with the terms
 # that are selected of the first half alone
@@ -106,7 +122,7 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
         *('--csv', curves),
     )
     assert code == 0, errors
-    found = yaml.safe_load((out / 'parameters.yaml').read_text())
+    found = yaml.safe_load((out / 'identification.yaml').read_text())
     percent = {name: [*values.values()] for name, values in found['errors_percent'].items()}
     assert (np.abs(np.subtract(percent['consistent filtered'], IDENTIFIED)) < POINTS).all(), (
         percent
@@ -119,7 +135,7 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
     assert found['recordings'] == {x.name: {'sha256': file_hash(x)} for x in (first, second)}
     assert found['order'] == list(PARAMETERS)
     assert set(found['friction']) == set(JOINTS)
-    assert 'vs' in found['friction'][JOINTS[0]]['stribeck']
+    assert 'stribeck_velocity' in found['friction'][JOINTS[0]]['stribeck']
     rows = [row for body in found['bodies'].values() for row in body.values()]
     status = [row['status'] for row in rows]
     assert {x.partition(':')[0] for x in status} == {'alone', 'only in sums', 'unseen'}
@@ -145,7 +161,7 @@ def test_the_page_needs_no_network(run, table, urdf, tmp_path):
         assert page.count(joint) > 3
     for text in ('Condition number', 'the last third', 'base parameters', 'consistent raw'):
         assert text.lower() in page.lower()
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     assert any('last third' in text for text in found['warnings'])
 
 
@@ -174,7 +190,7 @@ def test_velocities_may_be_missing(run, table, urdf, tmp_path):
     code, _, errors = run('identify', urdf, '--bag', table(kinds=kinds), '--output', tmp_path)
     assert code == 0, errors
     assert 'velocities were not recorded' in errors
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     percent = [*found['errors_percent']['consistent filtered'].values()]
     assert (np.array(percent) < (3.0, 4.0, 3.0, 4.0, 5.0, 8.5)).all(), percent
 
@@ -261,7 +277,7 @@ def late(columns):
 def test_rotors_of_negative_inertia_are_none(run, table, urdf, tmp_path):
     """As of torques behind the gear, which lag."""
     run('identify', urdf, '--bag', table(spoil=late), '--output', tmp_path)
-    found = yaml.safe_load((tmp_path / 'parameters.yaml').read_text())
+    found = yaml.safe_load((tmp_path / 'identification.yaml').read_text())
     assert found['settings']['friction'] == 'link'
     assert not any('rotor_inertia' in terms for terms in found['friction'].values())
 
@@ -287,7 +303,7 @@ def test_a_result_that_predicts_worse_is_no_urdf(run, table, urdf, tmp_path):
     assert 'no URDF is written: ' in errors
     assert not (tmp_path / 'robot_identified.urdf').exists()
     assert 'No URDF was written' in (tmp_path / 'report.html').read_text()
-    assert yaml.safe_load((tmp_path / 'parameters.yaml').read_text())['reason'] in errors
+    assert yaml.safe_load((tmp_path / 'identification.yaml').read_text())['reason'] in errors
     assert 'report.html' in output
 
 
@@ -302,33 +318,10 @@ def test_what_is_asked_for_must_exist(run, table, urdf, tmp_path):
     assert 'floating' in run(*options, '--bag', table(), '--root-joint', 'floating')[2]
 
 
-MOTORS = ('wheel_left_joint', 'wheel_right_joint', *(f'arm_{k}_joint' for k in range(1, 6)))
-
-
 @pytest.fixture(scope='module')
 def heavy_drive():
     """Return columns of a drive of the shipped robot, a third heavier than its URDF says."""
-    before = kd.load_robot('nonholonomic')
-    robot = with_inertial_parameters(before, 4.0 / 3.0 * inertial_parameters(before))
-    dynamics = kd.dynamics(robot, [kd.constraints.differential_drive(robot, *MOTORS[:2])])
-    t, rng = np.arange(0.0, 9.0, 0.02), np.random.default_rng(4)
-    motors = [robot.velocity_index(name) for name in MOTORS]
-    q, v, a, tau = np.zeros((4, len(t), robot.nv))
-    for k in range(1, 5):
-        size, phase = rng.uniform(0.3, 0.8, len(motors)), rng.uniform(-np.pi, np.pi, len(motors))
-        angle = 0.9 * k * t[:, None] + phase
-        v[:, motors] += size * np.cos(angle)
-        a[:, motors] -= 0.9 * k * size * np.sin(angle)
-    for i in range(len(t)):
-        v[i] = dynamics.consistent_velocity(q[i], v[i], MOTORS)
-        a[i] = dynamics.consistent_acceleration(q[i], v[i], a[i], MOTORS)
-        tau[i] = dynamics.constrained_inverse_dynamics(q[i], v[i], a[i], MOTORS).effort
-        if i + 1 < len(t):
-            q[i + 1] = kd.integrate(robot, q[i], v[i] + 0.5 * t[1] * a[i], t[1])
-    columns = {f'position:{name}': q[:, k] for k, name in enumerate(robot.coordinate_names)}
-    columns |= {f'velocity:{name}': v[:, k] for k, name in enumerate(robot.velocity_names)}
-    columns |= {f'effort:{name}': tau[:, robot.velocity_index(name)] for name in MOTORS}
-    return {'time': t, **columns}
+    return recorded_drive(4.0 / 3.0)
 
 
 def test_a_base_on_wheels(heavy_drive, run_json, tmp_path):
@@ -340,7 +333,64 @@ def test_a_base_on_wheels(heavy_drive, run_json, tmp_path):
     assert found['settings']['joints'] == list(MOTORS)
     errors = {name: max(values.values()) for name, values in found['errors_percent'].items()}
     assert errors['consistent filtered'] < 1.0 < 10.0 < errors['nominal filtered']
+    file = tmp_path / 'out' / 'parameters.yaml'
+    model = model_of_file(file)
+    assert (model.base.kind, model.motors) == ('differential', MOTORS)
+    known = [friction_of(file, name) for name in MOTORS]
+    coulomb = [found['friction'][name]['coulomb']['value'] for name in MOTORS]
+    assert [p.coulomb for p in known] == coulomb
     again = kd.load_urdf(tmp_path / 'out' / 'robot_identified.urdf', base='planar')
     mass = sum(body.inertia.mass for body in again.bodies)
     before = sum(body.inertia.mass for body in kd.load_robot('nonholonomic').bodies)
     assert mass == pytest.approx(4.0 / 3.0 * before, rel=0.05)
+
+
+def test_currents_with_the_gains_of_the_maker(run, run_json, table, urdf, tmp_path):
+    """They give what efforts give; what the scale came from is told."""
+    gains = tmp_path / 'gains.yaml'
+    gains.write_text(yaml.safe_dump(dict.fromkeys(JOINTS, 150.0)))
+    options = '--output', tmp_path / 'out', '--gains', gains
+    found = run_json('identify', urdf, '--bag', table(spoil=currents), *options)
+    assert found['settings']['gains'] == dict.fromkeys(JOINTS, 150.0)
+    assert any('masses have the scale of these' in text for text in found['warnings'])
+    errors = [*found['errors_percent']['consistent filtered'].values()]
+    assert (np.array(errors) < 8.5).all()
+    gains.write_text('{elbow: 150.0}')
+    assert (
+        "no joint with a gain named 'elbow'"
+        in run('identify', urdf, '--bag', table(spoil=currents), *options, '--reference')[2]
+    )
+
+
+def test_currents_without_gains_have_the_scale_of_the_masses(run, table, urdf, tmp_path):
+    """Gravity loads the wrists too little to tell; of lift and elbow efforts are 0.9 to 1.0."""
+    gains = tmp_path / 'gains.yaml'
+    gains.write_text('{}')
+    options = '--output', tmp_path / 'out', '--gains', gains, '--bag', table(spoil=currents)
+    code, _, errors = run('identify', urdf, *options)
+    assert code == 1
+    left = [JOINTS[0], *JOINTS[3:]]
+    assert f'gains of {left} cannot be told from the masses of the URDF' in errors
+    gains.write_text(yaml.safe_dump(dict.fromkeys(left, 150.0)))
+    assert run('identify', urdf, *options)[0] == 0
+    found = yaml.safe_load((tmp_path / 'out' / 'identification.yaml').read_text())
+    texts = [text for text in found['warnings'] if 'how heavy the robot is' in text]
+    assert [text.split("'")[1] for text in texts] == [*JOINTS[1:3]]
+    known = [found['settings']['gains'][name] / 150.0 for name in JOINTS]
+    assert_allclose(known, [1.0, 1.02, 0.92, 1.0, 1.0, 1.0], atol=0.03)
+
+
+def test_friction_of_the_file_before_is_replaced(tmp_path):
+    """What was not identified stays; nothing of the old friction of a joint is left."""
+    file = tmp_path / 'robot.yaml'
+    before = {'arm_1_joint': {'stribeck': 0.5, 'coulomb': 1.0}, 'arm_2_joint': {'viscous': 3.0}}
+    values = read_parameter_file('nonholonomic') | {'friction': before, 'ramp_time': 0.25}
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}))
+    source = RobotSource(model_of_file('nonholonomic'), '', str(file))
+    result = SimpleNamespace(friction={'arm_1_joint': {FrictionTerm('viscous'): 2.0}})
+    after = identification._node_parameters(source, result)
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': after}}))
+    first, second = (friction_of(file, f'arm_{k}_joint') for k in (1, 2))
+    assert first == FrictionParameters(viscous=2.0)
+    assert second == FrictionParameters(viscous=3.0)
+    assert read_parameter_file(file)['ramp_time'] == 0.25

@@ -9,16 +9,17 @@ from numpy.testing import assert_allclose
 from support.identified import modelled_samples, samples_of
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.joint_friction import FrictionTerm, presliding_states
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.identification.friction import (
     LINK_SIDE,
-    FrictionTerm,
     dissipation_rows,
+    dissipative,
     friction_columns,
 )
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
-from kane_dynamics.identification.samples import prepared_samples, presliding_state
+from kane_dynamics.identification.samples import prepared_samples
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
 
 pytest.importorskip('clarabel', reason='pip install .[cones]')
@@ -31,15 +32,15 @@ def test_presliding_is_the_recursion(rng):
         s = np.sign(after - before)
         z = s - (s - z) * np.exp(-abs(after - before) / 0.02)
         states.append(z)
-    assert_allclose(presliding_state(q, 0.02), states, rtol=0, atol=1e-14)
+    assert_allclose(presliding_states(q, 0.02), states, rtol=0, atol=1e-14)
     assert np.abs(states).max() <= 1.0
 
 
 def test_presliding_saturates_and_holds_still():
-    z = presliding_state(np.r_[np.linspace(0.0, 1.0, 50), np.ones(20)], 0.01)
+    z = presliding_states(np.r_[np.linspace(0.0, 1.0, 50), np.ones(20)], 0.01)
     assert z[49] == pytest.approx(1.0)
     assert (z[49:] == z[49]).all()
-    back = presliding_state(np.r_[0.0, 1.0, 1.0 - 0.01 * np.log(2.0)], 0.01)
+    back = presliding_states(np.r_[0.0, 1.0, 1.0 - 0.01 * np.log(2.0)], 0.01)
     assert back[-1] == pytest.approx(0.0, abs=1e-12)  # after x_c log 2 against it
 
 
@@ -52,7 +53,7 @@ def test_columns_are_the_terms_of_the_equation():
     columns = friction_columns(robot, samples, robot.velocity_names[1], terms)
     tanh = np.tanh(v[:, 1] / 0.02)
     expected = [v[:, 1], tanh, np.ones(20), a[:, 1], tanh * np.exp(-np.abs(v[:, 1]) / 0.1)]
-    expected.append(presliding_state(q[:, 1], 0.3))
+    expected.append(presliding_states(q[:, 1], 0.3))
     assert_allclose(columns, np.column_stack(expected), rtol=1e-14)
 
 
@@ -65,6 +66,17 @@ def test_friction_takes_power_at_every_speed():
         bad = good.copy()
         bad[k] = value
         assert (rows @ bad < 0.0).any(), k
+
+
+def test_what_a_solver_misses_is_removed():
+    """Coefficients just below their bounds are put on them, others stay."""
+    terms = [*LINK_SIDE, FrictionTerm('stribeck', 0.1)]
+    columns = [(name, term) for name in 'ab' for term in terms]
+    missed = np.array([-1e-9, 0.3, -2.0, -0.3 - 1e-9, 0.1, -1e-9, -2.0, -1e-9])
+    found = dissipative(columns, missed)
+    assert_allclose(found, [0.0, 0.3, -2.0, -0.3, 0.1, 0.0, -2.0, 0.0], rtol=0, atol=0)
+    assert (dissipation_rows(columns) @ found >= 0.0).all()
+    assert_allclose(dissipative(columns, found), found, rtol=0, atol=0)
 
 
 def test_terms_that_help_in_every_block_are_selected():

@@ -8,9 +8,10 @@ import pytest
 from support.identified import modelled_samples
 
 import kane_dynamics as kd
+from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
-from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE, FrictionTerm
+from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.samples import timing
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
@@ -130,6 +131,29 @@ def test_gaps_and_values_that_repeat(samples):
     assert '20 % of the positions' in repeated
 
 
+def test_stamps_that_go_back(samples):
+    time = samples.time.copy()
+    time[[200, 201]] = time[[201, 200]]
+    time[301] = time[300]
+    (message,) = checks.timing_warnings(timing(time, samples.q))
+    assert message.startswith(f'{200 / (len(time) - 1):.2g} % of the stamps do not increase')
+
+
+def test_contacts_are_told_with_their_times(samples):
+    names, time = ['lift', 'elbow'], samples.time
+    modelled, noise = samples.tau[:, 1:3], np.random.default_rng(2).normal(size=(len(time), 2))
+    assert checks.contact_warnings(names, time, modelled + 0.5 * noise, modelled) == []
+    touched = modelled + 0.5 * noise
+    touched[400:404, 1] += 60.0
+    touched[700, 1] -= 60.0
+    (message,) = checks.contact_warnings(names, time, touched, modelled)
+    spans = f'{time[400]:.2f}-{time[403]:.2f} s, {time[700]:.2f}-{time[700]:.2f} s'
+    assert message == f"'elbow': residuals above 6 deviations at {spans}: contact?"
+    small = modelled.copy()
+    small[400, 1] += 0.04 * np.ptp(modelled[:, 1])  # far above the others, and still little
+    assert checks.contact_warnings(names, time, small, modelled) == []
+
+
 def lag_of(dynamics, samples, terms):
     """Return what the scan says of samples."""
     result = identify(dynamics, [samples], friction=terms)
@@ -173,16 +197,3 @@ def test_noise_of_a_joint_that_stands_still_shows_nothing():
     found = identify(dynamics, [resting])
     assert {'viscous joint_3', 'coulomb joint_3'} <= set(found.base.with_status('unseen'))
     assert found.friction['joint_3'][FrictionTerm('coulomb')] == pytest.approx(0.0, abs=5e-3)
-
-
-def test_a_contact_is_told_by_its_time(ur10):
-    """Of modelled efforts with noise; none is told where there was none."""
-    samples = modelled_samples(ur10, inertial_parameters(ur10.robot), {'viscous': 1.0}, noise=0.5)
-    clean = identify(ur10, [samples], friction=LINK_SIDE)
-    assert checks.burst_warnings(clean, [samples]) == []
-    touched = samples.tau.copy()
-    touched[300:310, ELBOW] += 20.0
-    touched[700:705, LIFT] -= 20.0
-    hit = replace(samples, tau=touched)
-    (text,) = checks.burst_warnings(identify(ur10, [hit], friction=LINK_SIDE), [hit])
-    assert '3.0 to 3.1 s, 7.0 to 7.0 s' in text

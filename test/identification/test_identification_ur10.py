@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kane_dynamics.identification.friction import MOTOR_SIDE, FrictionTerm
+from kane_dynamics.analysis.joint_friction import FrictionTerm
+from kane_dynamics.identification.friction import MOTOR_SIDE
 from kane_dynamics.identification.identification import identify
 
 pytest.importorskip('clarabel', reason='pip install .[cones]')

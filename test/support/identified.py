@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from kane_dynamics.identification.friction import FrictionTerm, friction_columns
+from kane_dynamics.analysis.joint_friction import FrictionTerm
+from kane_dynamics.identification.friction import friction_columns
 from kane_dynamics.identification.samples import Samples
 
 

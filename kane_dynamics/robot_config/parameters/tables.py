@@ -53,7 +53,8 @@ def table(file: str) -> type[Parameters]:
     return make_dataclass(
         next(name for name, stem in _FILES.items() if stem == file),
         [(spec.field, object, plain(spec.default)) for spec in local if spec.mark == each],
-        bases=tuple(base for base in included if not base.specs[0].mark) or (Parameters,),
+        bases=tuple(base for base in included if not all(x.mark for x in base.specs))
+        or (Parameters,),
         frozen=True,
         namespace={
             '__doc__': data['description'],
