@@ -242,5 +242,5 @@ def correlated_covariance(
         window /= np.linalg.norm(window)
         ends = range(n, len(score) + 1, max(n // 2, 1))
         scores += [window @ score[end - n : end] for end in ends]
-    s = np.array(scores)
-    return fit.covariance @ (total / len(s) * s.T @ s) @ fit.covariance
+    half = fit.covariance @ np.transpose(scores)  # variances are squares, also where H is singular
+    return np.asarray(total / len(scores) * half @ half.T)

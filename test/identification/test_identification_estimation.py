@@ -211,6 +211,7 @@ def test_short_motions_are_in_doubt(duration, words, panda):
     phi = other_phi(panda.robot)
     found = identify(panda, [modelled_samples(panda, phi, noise=0.01, duration=duration)])
     assert any(words in message for message in found.warnings)
+    assert (np.diag(found.fit.covariance) >= 0.0).all()
 
 
 def test_a_motion_that_shows_too_little_is_not_published(panda):
