@@ -50,7 +50,7 @@ def series(centres: Floats, waves: Floats, duration: float) -> Motion:
 
 
 def strokes(names: Sequence[str], centre: Floats, fastest: Floats) -> JointTrajectory:
-    """Return motions to and fro at SPEEDS constant speeds up to the fastest, with its sign."""
+    """Return motions back and forth at SPEEDS constant speeds up to the fastest, with its sign."""
     slowest = np.sign(fastest) * np.minimum(SLOW, np.abs(fastest))
     ways = np.array([0.5 * BLEND, 0.5 * BLEND + EVEN, BLEND + EVEN])
     positions, velocities = [centre], [0.0 * centre]
