@@ -18,7 +18,7 @@ import numpy as np
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_motion import DriveResponse, twist_rate
+from kane_dynamics.analysis.base_motion import DriveResponse, moving
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.control.governor import Governor
 from kane_dynamics.typing import Floats
@@ -118,7 +118,8 @@ class Rig:
                 applied = wanted
             motion = DRIVES.after(twist, applied, fine)
             twists.append(motion.twist)
-            rates.append(twist_rate(motion))
+            turning = moving(motion.twist, np.zeros_like(motion.twist)).acceleration
+            rates.append(motion.acceleration - turning)
             twist = DRIVES.after(twist, applied, PERIOD).twist
         times = np.arange(len(twists) * len(fine)) * STEP
         return self.whole(drive, times, np.concatenate(twists), np.concatenate(rates))

@@ -12,7 +12,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         value = getattr(import_module('casadi'), name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         remedy = "pip install 'kane_dynamics[compile]'"
         raise MissingPackageError('a traced function', 'casadi', remedy) from error
     return globals().setdefault(name, value)

@@ -10,8 +10,8 @@ rest:
 
 Centres and coefficients minimise the logarithm of the condition number of the base columns that
 the efforts show, each of unit length, with a penalty beyond limits, from several random starts.
-After that all joints go back and forth at constant speeds, for their friction. A base on wheels moves
-as its drives roll.
+After that all joints go back and forth at constant speeds, for their friction. A base on wheels
+moves as its drives roll.
 """
 
 from __future__ import annotations

@@ -134,6 +134,21 @@ def tool_difference(
     dynamics, samples, friction, speeds
         As of `identify`; the last body is that of the last observed speed.
 
+    Examples
+    --------
+    >>> from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+    >>> from kane_dynamics.identification.friction import LINK_SIDE
+    >>> from kane_dynamics.identification.identification import tool_difference
+    >>> from kane_dynamics.identification.samples import prepared_samples
+    >>> d = kd.dynamics(kd.serial_chain(2))
+    >>> t = np.arange(0.0, 8.0, 0.01)[:, None]
+    >>> w = np.array([2.0, 3.0])
+    >>> q, v, a = np.sin(w * t), w * np.cos(w * t), -w * w * np.sin(w * t)
+    >>> samples = prepared_samples(t[:, 0], q, 1.2 * d.inverse_dynamics(q, v, a), v)
+    >>> more = tool_difference(d, samples, LINK_SIDE, ObservedSpeeds(d))
+    >>> more.parameters.shape
+    (10,)
+
     """
     equations = Equations(dynamics, speeds, dict.fromkeys(speeds.names, friction))
     triangles, n = equations.triangles(samples), equations.inertial

@@ -21,6 +21,7 @@ from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, ModelWarning
 from kane_dynamics.robot.body import Body, Frame, Joint, WheelShape
+from kane_dynamics.robot.checks import as_path
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Prismatic, Revolute, Spherical
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import BASE_JOINT, WORLD, Robot
@@ -95,13 +96,12 @@ def mujoco_module() -> Any:
 
 def _compiled(mj: Any, source: str | os.PathLike[str]) -> Any:
     """Return MuJoCo's compiled model."""
+    text = as_path('path_or_xml_text', source)
+    path = None if isinstance(source, str) and '<' in text else str(resolve(text, 'mjcf'))
+    make = mj.MjModel.from_xml_string if path is None else mj.MjModel.from_xml_path
     try:
-        if isinstance(source, str) and '<' in source:
-            return mj.MjModel.from_xml_string(source)
-        return mj.MjModel.from_xml_path(str(resolve(os.fspath(source), 'mjcf')))
+        return make(path or text)
     except ValueError as error:
-        if isinstance(error, InvalidInputError):
-            raise
         raise InvalidInputError(f'MuJoCo cannot compile the model: {error}') from error
 
 

@@ -198,6 +198,7 @@ kd.Simulation robot constraints step integrator passive_force?
 simulation.reset q? v? time
 simulation.step tau n
 simulation.project robot constraints q v t
+kd.load_mjcf path_or_xml_text
 kd.load_urdf path_or_xml_text base locked_joints gravity
 kd.load_robot name base locked_joints gravity
 kd.serial_chain n seed

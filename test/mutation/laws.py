@@ -267,6 +267,7 @@ FILES = {
     'analysis/momentum_observer.py': 'observed',
     'analysis/payload.py': 'carried smoothed',
     'dynamics/limited_inverse.py': 'limited',
+    'dynamics/limited_problem.py': 'limited',
     'dynamics/contacts.py': 'limited wrenches contacts rubbing robots_that_rub',
     'compiler/llvm/sines.py': 'sines',
     'compiler/llvm/straight_line.py': 'sines',

@@ -32,9 +32,6 @@ NAMES = {
         'bases/icr_steering.py _Angles.fitted: cc + c * c -> cc - c * c',
         'bases/icr_steering.py _Angles.fitted: dd + d * d -> dd - d * d',
         'bases/icr_steering.py _Angles.fitted: cc + dd -> cc - dd',
-        # of two projections one is enough, but for roundoff: (1 + P) (1 - P) = 1 - P
-        'identification/base_parameters.py _leading: matrix[:, k] - basis @ (basis.T @ matrix[:, k]) -> matrix[:, k] + basis @ (basis.T @ matrix[:, k])',  # noqa: E501
-        'identification/base_parameters.py _leading: across - basis @ (basis.T @ across) -> across + basis @ (basis.T @ across)',  # noqa: E501
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
@@ -85,10 +82,10 @@ NAMES = {
         'algorithms/row_elimination.py _by_the_rule: repeating + where(volume < _SOLID, 1.0, 0.0) -> repeating - where(volume < _SOLID, 1.0, 0.0)',  # noqa: E501
     ],
     'SLOW': [
-        'dynamics/limited_problem.py LimitedInverse._nearest: forces[:nv] + whole[end:, :-1].T @ forces[nv:] -> forces[:nv] - whole[end:, :-1].T @ forces[nv:]',  # noqa: E501
-        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias -> d.mass_matrix(self.state[0]) @ a - self.bias',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._motion: forces[:nv] + whole[len(forces):, :-1].T @ forces[nv:] -> forces[:nv] - whole[len(forces):, :-1].T @ forces[nv:]',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._motion: d.mass_matrix(self.state[0]) @ a + self.bias -> d.mass_matrix(self.state[0]) @ a - self.bias',  # noqa: E501
         'dynamics/limited_problem.py LimitedInverse._unlimited: mass @ target + self.bias -> mass @ target - self.bias',  # noqa: E501
-        'dynamics/limited_problem.py LimitedInverse._nearest: d.mass_matrix(self.state[0]) @ a + self.bias - values -> d.mass_matrix(self.state[0]) @ a + self.bias + values',  # noqa: E501
+        'dynamics/limited_problem.py LimitedInverse._motion: d.mass_matrix(self.state[0]) @ a + self.bias - values -> d.mass_matrix(self.state[0]) @ a + self.bias + values',  # noqa: E501
         'algorithms/row_elimination.py _by_the_rule: use + dropped[-1] -> use - dropped[-1]',
         'algorithms/row_elimination.py _by_the_rule: -1 -> 1',
         'compiler/llvm/straight_line.py append_operation: -1.0 -> 1.0',

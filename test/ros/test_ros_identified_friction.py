@@ -34,7 +34,7 @@ def written(tmp_path_factory):
     """Return the parameter file of a real UR10."""
     installed('panda')
     from studies import robots
-    from studies.identification import ur10_recording
+    from studies.identification.arms import ur10_recording
 
     (urdf,) = robots.arm('panda').path.parents[2].glob('*/*/ur10_robot.urdf')
     folder, (time, x) = tmp_path_factory.mktemp('identified'), ur10_recording(None)

@@ -30,7 +30,7 @@ from kane_dynamics.exceptions import MissingPackageError
 try:
     import llvmlite
     import llvmlite.binding as llvm
-except ImportError as error:
+except ModuleNotFoundError as error:
     remedy = "pip install 'kane_dynamics[compile]'"
     raise MissingPackageError('machine code', 'llvmlite', remedy) from error
 if not hasattr(llvm, 'create_lljit_compiler'):
