@@ -28,6 +28,7 @@ from kane_dynamics.robot.robot import BASE_JOINT, WORLD, Robot
 from kane_dynamics.robot.urdf.joints import wheel_shape
 from kane_dynamics.robot.urdf.records import UrdfLink, UrdfOrigin, UrdfRound
 
+_NEEDED = 'need an MJCF file, but'
 _UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -97,7 +98,7 @@ def mujoco_module() -> Any:
 def _compiled(mj: Any, source: str | os.PathLike[str]) -> Any:
     """Return MuJoCo's compiled model."""
     text = as_path('path_or_xml_text', source)
-    path = None if isinstance(source, str) and '<' in text else str(resolve(text, 'mjcf'))
+    path = None if isinstance(source, str) and '<' in text else str(resolve(text, _NEEDED))
     make = mj.MjModel.from_xml_string if path is None else mj.MjModel.from_xml_path
     try:
         return make(path or text)
