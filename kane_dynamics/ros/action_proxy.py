@@ -158,7 +158,7 @@ class ActionProxy:
         if not link.target.accepted:
             raise self._refusal('refused by the controller')
         if link.cancelled:  # while the controller thought about it
-            link.target.cancel_goal_async()
+            self._cancel(link)
 
     def _answered(self, target: Any, answer: Any) -> None:
         """Pass an answer of the controller on; what it accepts too late is cancelled."""

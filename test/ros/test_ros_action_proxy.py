@@ -158,6 +158,20 @@ def test_a_cancel_while_the_controller_thinks_is_passed_on(rig):
     assert goal.status == ABORTED  # cancelled there, and nobody asked for it here
 
 
+def test_a_cancel_while_the_controller_thinks_brings_the_arm_to_rest(rig):
+    """Regression: such a goal was cancelled at the controller, which dropped its efforts at once;
+    a test over DDS met it once in many runs."""
+    rig.controller.hangs = True
+    goal, _ = rig.send()
+    rig.stop = rig.request()
+    assert rig.server.cancel(goal)
+    rig.controller.hangs = False
+    rig.controller.answer()
+    rig.executor.spin()
+    assert rig.stop.filled and rig.controller.requests[-1] is rig.stop
+    assert goal.status == CANCELED
+
+
 def test_a_cancel_is_passed_on_and_judged_by_status(rig):
     goal, result = rig.send()
     assert rig.server.cancel(goal)
