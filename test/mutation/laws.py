@@ -94,6 +94,7 @@ LAWS = {
         'constant and 1.0',
     ),
     'wrench': ('test/control/test_control_wrench.py', '-k', 'not comes_to'),
+    'wrench_limits': ('test/control/test_control_wrench_engines.py', '-k', 'limits_bind'),
     'margins': (
         'test/control/test_control_tip_over.py',
         'test/control/test_control_normal_forces.py',
@@ -262,7 +263,7 @@ FILES = {
     'events/transition.py': 'strikes refused happens',
     'events/guards.py': 'strikes happens',
     'events/event_times.py': 'strikes happens',
-    'control/wrench_control.py': 'wrench',
+    'control/wrench_control.py': 'wrench wrench_limits',
     'analysis/contacts.py': 'observed',
     'analysis/momentum_observer.py': 'observed',
     'analysis/payload.py': 'carried smoothed',
