@@ -72,7 +72,7 @@ def identify_robot(options: argparse.Namespace) -> int:
         )
         if options.tool_mass_only:
             tool = tool_difference(dynamics, training, SIDES[side], speeds)
-            return _print_tool(model.robot, names[-1], tool)
+            return _print_tool(model.robot, speeds.names[-1], tool)
         terms = dict.fromkeys(names, SIDES[side])
         terms |= select_friction(dynamics, training, start=SIDES[side], speeds=speeds)
         tell('parameters', 2, 3)

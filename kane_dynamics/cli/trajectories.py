@@ -10,7 +10,6 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import read_robot, start_coordinates
@@ -18,6 +17,7 @@ from kane_dynamics.cli.printing import compiled, progress, write_csv
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.base_parameters import UNSEEN
+from kane_dynamics.identification.constrained_samples import independent_speeds
 from kane_dynamics.identification.excitation import exciting_motion
 from kane_dynamics.robot_config.parameters.tables import TrajectoryFeedforwardParameters
 from kane_dynamics.robot_config.robot_source import BASE_NAMES, RobotModel
@@ -101,10 +101,8 @@ def retime(options: argparse.Namespace) -> int:
 
 def plan_identification(options: argparse.Namespace) -> int:
     """Write a motion that shows inertial parameters and friction, and tell what it uses."""
-    model, notes = (
-        read_robot(options).model,
-        ['collisions are not checked; watch it in a simulator'],
-    )
+    model = read_robot(options).model
+    notes = ['collisions are not checked; watch it in a simulator']
     names = tuple(options.joints.split(',')) if options.joints else model.actuated
     still = [name for name in model.actuated if name not in names]
     contacts = _contacts(model, options.friction_coefficient) if model.base else None
@@ -112,17 +110,15 @@ def plan_identification(options: argparse.Namespace) -> int:
         still += [*model.base.driven, *model.base.steering]
         notes.append('the base stands still: its drives have to agree at each moment')
     if contacts is not None and contacts.sliding:
-        contacts, notes = (
-            None,
-            [*notes, 'traction and tipping over of a skidding base are not checked'],
-        )
+        contacts = None
+        notes.append('traction and tipping over of a skidding base are not checked')
     scales = options.friction_scale, options.effort_scale, options.velocity_scale
     dynamics = compiled(model.robot, model.constraints)
     with progress('exciting motion') as tell:
         motion = exciting_motion(
             dynamics,
             model.actuated,
-            speeds=ObservedSpeeds(dynamics, names),
+            speeds=independent_speeds(dynamics, names),
             still=still,
             contacts=contacts,
             kept=SafetyMargins(options.tip_over_margin, *scales),

@@ -30,6 +30,7 @@ from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.base_parameters import BaseParameters, base_parameters
+from kane_dynamics.identification.constrained_samples import independent_speeds
 from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.friction import MOTOR_SIDE
 from kane_dynamics.identification.planned_motion import (
@@ -151,7 +152,7 @@ def exciting_motion(
     q_start[: 3 * (robot.base == 'planar')] = 0.0
     motors = as_names('actuated', actuated)
     space = MotionSpace(dynamics, motors, still, q_start, contacts, kept, acceleration, floor)
-    observed = ObservedSpeeds(dynamics, motors) if speeds is None else speeds
+    observed = independent_speeds(dynamics, motors) if speeds is None else speeds
     terms = dict.fromkeys((name for name in observed.names if name in space.moving), MOTOR_SIDE)
     search = _Search(space, Equations(dynamics, observed, terms), duration)
     xs = np.random.default_rng(seed).uniform(
@@ -160,9 +161,8 @@ def exciting_motion(
     xs[:, 0] *= _MIDDLE
     draws = sorted(map(search.within, xs.reshape(_DRAWS, -1)), key=itemgetter(0))
     if draws[0][0] == np.inf:
-        uses = dict(
-            zip(space.names, search.uses(0.0 * draws[0][1][None])[0].tolist(), strict=True)
-        )
+        values = search.uses(0.0 * draws[0][1][None])[0].tolist()
+        uses = dict(zip(space.names, values, strict=True))
         raise InvalidInputError(f'no random motion keeps the limits; uses at rest: {uses}')
     steps = itertools.count(1)
     solutions = [

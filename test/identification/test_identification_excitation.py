@@ -25,6 +25,7 @@ from kane_dynamics.identification.planned_motion import (
 )
 from kane_dynamics.robot.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kane_dynamics.robot_config.robot_source import model_of_file
+from studies.robots import mecanum_base
 
 ACCELERATION, FLOOR, FRICTION = 5.0, 1.0, 0.5
 
@@ -198,3 +199,14 @@ WEAK = """<robot name="weak"><link name="world"/><link name="arm"><inertial><mas
 <origin xyz="1 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="hinge" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>
 <limit lower="-0.5" upper="0.5" velocity="2" effort="20"/></joint></robot>"""
+
+
+def test_of_four_mecanum_motors_three_are_observed():
+    """Regression: four motors for three freedoms were InconsistentConstraintsError."""
+    base = mecanum_base()
+    dynamics = kd.compile(base.robot, base.constraints)
+    motion = exciting_motion(dynamics, [f'wheel_{k}' for k in range(4)], duration=4.0)
+    assert max(motion.uses.values()) <= 1.0
+    assert motion.base.condition < motion.random_condition
+    assert any('wheel_2' in name for name in motion.base.names)
+    assert not any('wheel_3' in name and 'viscous' in name for name in motion.base.names)
