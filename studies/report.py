@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -55,9 +55,10 @@ class Table:
 
     def show(self, console: Console) -> None:
         """Print it."""
-        made = RichTable(title=self.title, box=box.SIMPLE_HEAD, title_justify='left')
+        made = RichTable(title=escape(self.title), box=box.SIMPLE_HEAD, title_justify='left')
         for k, column in enumerate(self.columns):
-            made.add_column(column, justify='left' if k == 0 else 'right', no_wrap=k == 0)
+            justify: Literal['left', 'right'] = 'right' if self._numeric(k) else 'left'
+            made.add_column(escape(column), justify=justify, no_wrap=k == 0)
         for row in self.rows:
             if row:
                 made.add_row(*map(escape, row))
@@ -73,11 +74,16 @@ class Table:
         lines = [
             f'## {self.title}\n',
             _row(self.columns),
-            _row(('---', *('---:' for _ in self.columns[1:]))),
+            _row(tuple('---:' if self._numeric(k) else '---' for k in range(len(self.columns)))),
             *(_row(row) for row in self.rows if row),
         ]
         notes = ''.join(f'- {note}\n' for note in self.notes)
         return '\n'.join(lines) + '\n' + (f'\n{notes}' if notes else '')
+
+    def _numeric(self, column: int) -> bool:
+        """Return whether a column has figures; the first one has names."""
+        cells = [row[column] for row in self.rows if row]
+        return column > 0 and any(cell.lstrip('-+<>= ')[:1].isdigit() for cell in cells)
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

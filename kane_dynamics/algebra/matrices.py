@@ -96,9 +96,11 @@ def solve_lower(L: Matrix, B: Matrix, *, transposed: bool = False) -> Matrix:
     """Return L^-1 B, or L'^-1 B."""
     if not B.size:
         return np.zeros(B.shape)
-    x, info = scipy.linalg.lapack.dtrtrs(L, B, lower=1, trans=int(transposed))
-    if info:
-        raise np.linalg.LinAlgError(f'triangular matrix with a zero at {info} of its diagonal')
+    if not (diagonal := L.diagonal()).all():
+        zero = 1 + int(np.argmin(diagonal != 0.0))
+        raise np.linalg.LinAlgError(f'triangular matrix with a zero at {zero} of its diagonal')
+    # LAPACK's dtrtrs would start OpenBLAS's threads for the smallest matrices
+    x = scipy.linalg.blas.dtrsm(1.0, L, B, lower=1, trans_a=int(transposed))
     return x if x.ndim == B.ndim else x[:, 0]
 
 

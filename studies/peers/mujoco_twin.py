@@ -46,6 +46,8 @@ class MujocoTwin:
         [s].
     gains : tuple of float, optional
         Stiffness [N m/rad] and damping [N m s/rad] of actuators on all joints but the base's.
+    noslip : bool
+        Whether MuJoCo works against creep: `noslip_iterations` 10, `impratio` 10.
 
     """
 
@@ -56,8 +58,11 @@ class MujocoTwin:
         skid: bool = False,
         step: float = 0.001,
         gains: tuple[float, float] | None = None,
+        noslip: bool = False,
     ) -> None:
         spec = mujoco.MjSpec()
+        if noslip:
+            spec.option.noslip_iterations, spec.option.impratio = 10, 10
         spec.option.gravity = robot.gravity
         spec.option.timestep = step
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4

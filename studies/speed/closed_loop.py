@@ -68,7 +68,8 @@ def _in_machine_code(
         return fast.simulate(case.q, case.v, STEPS * STEP, step=STEP, integrator='rk4')
 
     contenders, models = [Contender('ours', 'f()', {'f': ours})], {}
-    for kind, options in (('contact', ground), ('free', {})):
+    kinds = {'contact': ground, 'noslip': ground | {'noslip': True}, 'free': {}}
+    for kind, options in kinds.items():
         models[kind] = MujocoTwin(case.robot, step=STEP, gains=GAINS, **options)
         contenders.append(Contender(kind, 'f()', {'f': _theirs(models[kind], case)}))
     times = race(contenders, effort)
@@ -80,6 +81,8 @@ def _in_machine_code(
     )
     work = f'closed loop in one call, RK4, {name}'
     yield Row(work, _RATE, rates['ours'], _SOFT, rates['contact'], least_ratio=3.0, note=note)
+    peer = 'mujoco.mj_step, noslip, impratio 10'
+    yield Row(work, _RATE, rates['ours'], peer, rates['noslip'], least_ratio=3.0)
     free = 'mujoco.mj_step, no ground'
     note = 'no ground: not the same motion; how fast MuJoCo is where nothing holds the base'
     yield Row(work, _RATE, rates['ours'], free, rates['free'], note=note)

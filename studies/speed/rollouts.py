@@ -24,7 +24,8 @@ from studies.speed.rows import Row
 from studies.speed.timing import Contender, Effort, race
 
 ROLLOUTS, STEPS, STEP = 1024, 100, 0.001  # rollouts, steps of each, [s]
-_RATE, _PEER = 'steps/s', 'mujoco.rollout, soft contact'
+_RATE = 'steps/s'
+_PEERS = {'peer': 'mujoco.rollout, soft contact', 'noslip': 'mujoco.rollout, noslip, impratio 10'}
 
 
 def rollout_rows(effort: Effort) -> Iterator[Row]:
@@ -40,15 +41,17 @@ def rollout_rows(effort: Effort) -> Iterator[Row]:
 def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) -> Iterator[Row]:
     fast, threads = kd.compile(case.robot, case.constraints, precision='float32'), machine.cores()
     q, v, tau = _states(fast, case)
-    twin = MujocoTwin(case.robot, step=STEP, **ground)
-    starts, pushes = twin.rollout_inputs(q, v, tau)
+    twins = [
+        MujocoTwin(case.robot, step=STEP, noslip=noslip, **ground) for noslip in (False, True)
+    ]
+    starts, pushes = twins[0].rollout_inputs(q, v, tau)
     options = {'effort': tau, 'step': STEP, 'integrator': 'rk4'}
     names = {'f': kd.rollout, 'd': fast, 'q': q, 'v': v, 'T': STEPS * STEP, 'o': options}
     with mujoco_rollout.Rollout(nthread=threads) as pool:
         spec = int(mujoco.mjtState.mjSTATE_QFRC_APPLIED)
-        data = [mujoco.MjData(twin.model) for _ in range(threads)]
+        data = [mujoco.MjData(twins[0].model) for _ in range(threads)]
 
-        def theirs() -> Floats:
+        def theirs(twin: MujocoTwin) -> Floats:
             states, _ = pool.rollout(
                 twin.model, data, starts, pushes, control_spec=spec, nstep=STEPS
             )
@@ -58,24 +61,24 @@ def _rows(name: str, case: robots.Case, ground: dict[str, Any], effort: Effort) 
             Contender('every', 'f(d, q, v, T, every=1, **o)', names),
             Contender('last', 'f(d, q, v, T, **o)', names),
             Contender('single', "f(d, q, v, T, precision='float32', **o)", names),
-            Contender('peer', 'f()', {'f': theirs}),
+            *(
+                Contender(kind, 'f(m)', {'f': theirs, 'm': twin})
+                for kind, twin in zip(_PEERS, twins, strict=True)
+            ),
         ]
         times = race(contenders, effort)
-        ends = theirs()
+        ends = [theirs(twin) for twin in twins]
     rates = {kind: ROLLOUTS * STEPS / time.median for kind, time in times.items()}
     found = kd.rollout(fast, q, v, STEPS * STEP, every=1, **options)
-    note = _agreement(fast, found, twin, ends, (q, v, tau))
+    notes = [
+        _agreement(fast, found, twin, end, (q, v, tau))
+        for twin, end in zip(twins, ends, strict=True)
+    ]
     work = f'{ROLLOUTS:,} rollouts of {STEPS} steps, RK4, {name}, {threads} cores'
     yield Row(f'{work}, last states', _RATE, rates['last'], bound=1.2e6)
-    yield Row(
-        f'{work}, all states',
-        _RATE,
-        rates['every'],
-        _PEER,
-        rates['peer'],
-        least_ratio=10.0,
-        note=note,
-    )
+    for note, (kind, peer) in zip(notes, _PEERS.items(), strict=True):
+        row = f'{work}, all states', _RATE, rates['every'], peer, rates[kind]
+        yield Row(*row, least_ratio=10.0, note=note)
     single = kd.rollout(fast, q, v, STEPS * STEP, precision='float32', **options)
     far = [
         np.abs(one - every[:, -1]).max()

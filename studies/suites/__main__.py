@@ -21,7 +21,7 @@ from studies.report import Table
 from studies.suites import contact, iftomm, ivp, peers, rolling
 
 CASES = (*rolling.CASES, *iftomm.CASES, *ivp.CASES, *contact.CASES)
-STEPS = (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)  # [s]
+STEPS = {2: (4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4), 40: (4e-3, 2e-3, 1e-3)}  # [s], by windows
 DOC = Path(__file__).resolve().parents[2] / 'doc'
 FROM, TO = '<!-- written by python -m studies.suites --page -->', '<!-- end -->'
 
@@ -57,16 +57,18 @@ def beside(count: int) -> tuple[Table, dict[str, list[list[float]]]]:
         runs['Exudyn, generalized alpha'] = peers.in_exudyn
     runs['MuJoCo, RK4, soft loops'] = peers.in_mujoco
     title = f'{count} windows of A02, 10 s: error [m] / processor [s] by step'
-    table = Table(title, ('program', *(f'{1e3 * h:g} ms' for h in STEPS)))
+    table = Table(title, ('program', *(f'{1e3 * h:g} ms' for h in STEPS[count])))
     results: dict[str, list[list[float]]] = {}
     for name, run in runs.items():
         results[name] = []
-        for step in STEPS:
+        for step in STEPS[count]:
             try:
                 results[name].append(list(run(count, step)))
             except (KaneDynamicsError, RuntimeError):
                 results[name].append([float('nan'), float('nan')])
-        table.add(name, *(f'{e:.1e} / {cpu:.2g}' for e, cpu in results[name]))
+        table.add(
+            name, *('not solved' if e != e else f'{e:.1e} / {cpu:.2g}' for e, cpu in results[name])
+        )
     return table, results
 
 
@@ -93,13 +95,15 @@ def main() -> None:
     options = parser.parse_args()
     console, results = report.begin()
     suites, results['suites'] = suite_table()
-    others, results['beside'] = beside(2)
-    report.finish(console, options.output, 'suites', results, [suites, others])
+    few, results['beside'] = beside(2)
+    many, results['beside 40'] = beside(40)
+    tables = [suites, few, many]
+    report.finish(console, options.output, 'suites', results, tables)
     if options.page:
         page = DOC / 'benchmarks.md'
         before, _, rest = page.read_text().partition(FROM)
-        tables = '\n'.join(table.markdown() for table in (suites, others))
-        page.write_text(f'{before}{FROM}\n\n{tables}\n{TO}{rest.partition(TO)[2]}')
+        text = '\n'.join(table.markdown() for table in tables)
+        page.write_text(f'{before}{FROM}\n\n{text}\n{TO}{rest.partition(TO)[2]}')
         draw(results['beside'], DOC / 'benchmarks.svg')
 
 

@@ -11,7 +11,7 @@ from studies.suites import iftomm, peers
 from studies.suites.case import simulated
 
 PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'benchmarks.md'
-LONG = ('10 windows', 'Andrews', 'Bricard')  # to compile
+LONG = ('10 windows', '40 windows', 'Andrews', 'Bricard')  # to compile
 CASES = [
     pytest.param(
         case,
