@@ -11,6 +11,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tarfile
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from pathlib import Path
@@ -370,6 +371,29 @@ def test_wheel_is_complete(wheel):
         assert shipped, f'nothing in {folder}/'
     modules = {path.as_posix() for path in source_files() if path.parts[0] == 'kane_dynamics'}
     assert modules == {name for name in names if name.startswith('kane_dynamics/')}
+
+
+def test_source_archive_is_complete_and_built_in_silence(tree, tmp_path):
+    quiet = {k: v for k, v in os.environ.items() if k != 'PYTHONDONTWRITEBYTECODE'}
+    command = [
+        sys.executable,
+        'setup.py',
+        '-q',
+        'egg_info',
+        '-e',
+        tmp_path,
+        'sdist',
+        '-d',
+        tmp_path,
+    ]
+    done = subprocess.run(
+        command, cwd=tree, env=quiet, capture_output=True, text=True, check=True, timeout=300
+    )
+    assert not done.stderr  # colcon would show it to whoever builds a workspace
+    with tarfile.open(next(tmp_path.glob('*.tar.gz'))) as archive:
+        names = {name.partition('/')[2] for name in archive.getnames()}
+    missing = {path.as_posix() for path in source_files()} - names
+    assert all(name.startswith('.') for name in missing), missing
 
 
 def test_installed_wheel_works_without_ros(installed, tmp_path):
