@@ -25,6 +25,7 @@ extensions = [
     'sphinx_gallery.gen_gallery',
     'site_parts.references',
     'site_parts.titles',
+    'site_parts.tuples',
 ]
 exclude_patterns = ['_build', 'references.bib', '**/GALLERY_HEADER.rst']
 nitpicky = True

@@ -55,6 +55,7 @@ def public_objects():
         module = import_module(package)
         names = getattr(module, '__all__', None)
         if names is None:
-            names = [n for n, x in vars(module).items() if getattr(x, '__module__', '') == package]
+            written = [(n, x) for n, x in vars(module).items() if inspect.isclass(x)]
+            names = [name for name, value in written if value.__module__ == package]
         pairs += [(f'{package}.{name}', getattr(module, name)) for name in names]
     return [(name, value) for name, value in pairs if not inspect.ismodule(value)]
