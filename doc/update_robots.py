@@ -125,8 +125,8 @@ def robot_page(name, text):
             '2. Let `kane-dynamics info <urdf>` list its joints and wheels. Where a name differs '
             'from the table below (another gripper, a prefix), copy the preset, change it, and '
             'give it as `params_file`.',
-            '3. Start the node. It publishes `~/effort` and `~/commands` ([nodes](../nodes.md)); '
-            'connect them to nothing yet, and look at `/diagnostics`:',
+            '3. Start [kane_inverse_dynamics](../nodes/kane_inverse_dynamics.md). It publishes '
+            '`~/effort` and `~/commands`; connect them to nothing yet, and see `/diagnostics`:',
             '',
             '   ```',
             f'   {facts["Start"]}',
