@@ -82,7 +82,6 @@ OTHERS = {
     'python doc/update_performance.py ': 'test/test_site.py',
     'make demo': LONG,
     'make bench': LONG,
-    'make test': LONG,
     'python -m studies.speed ': LONG,
     **dict.fromkeys(('cd ', '. ', 'source ', 'git clone ', 'touch ', 'pip install '), READER),
     **dict.fromkeys(('sudo ', 'rosdep ', 'python3 -m venv ', 'python3 -m colcon '), READER),
@@ -174,6 +173,8 @@ def test_every_other_command_is_run_by_a_test_or_has_a_reason(command):
     if how == LONG:
         target = command.split()[1] if command.startswith('make ') else 'bench'
         assert re.search(rf'^{target}:', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+        pages = [page.read_text() for page in PAGES if command in lines_of(page)]
+        assert all(re.search(r'takes? (about|minutes)', text) for text in pages)
     elif how != READER:
         test = (ROOT / how).read_text()
         assert all(name in test for name in re.findall(r'examples/\S*?(\w+)\.py', command))
