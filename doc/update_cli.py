@@ -52,7 +52,8 @@ writes to the folder `--output`, and when it writes no URDF:
 [identification.md](identification.md).""",
     'identify plan': """The example takes about 30 s. Joints of `--joints` move, all with motors
 where it is left out. Those that no motor moves, and centres of joints without bounds, are where
-`--position` says. Collisions are not checked. What the motion is: [identification.md](identification.md).""",
+`--position` says. Collisions are not checked. What the motion is:
+[identification.md](identification.md).""",
 }
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by doc/update_cli.py -->
 # Commands: `kane-dynamics`

@@ -279,6 +279,13 @@ def test_documentation_names_every_topic_of_the_node(node):
     assert {t for t in topics if f'`{t}`' not in page} == set()
 
 
+@by_node
+def test_parameters_that_a_page_prints_are_those_of_the_node(node):
+    page = (ROOT / 'doc' / 'nodes' / f'{node}.md').read_text()
+    for text in re.findall(r'```yaml\n(.*?)```', page, re.DOTALL):
+        assert all(matching_spec(name, specs_of(node)) for name in flat(yaml.safe_load(text)))
+
+
 def test_patterns_match_joints_but_not_nothing():
     known = (Spec('gains.<joint>.p', 'double', 0.0, ''),)
     assert matching_spec('gains.arm_1_joint.p', known)
