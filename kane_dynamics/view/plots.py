@@ -44,8 +44,6 @@ TALL = 10  # names in a column of a legend, as many as stand beside a panel
 PAPER = {
     'axes.axisbelow': True,
     'axes.grid': True,
-    'axes.labelsize': 9,
-    'axes.linewidth': 0.8,
     # 7 colours and 4 strokes have no common divisor: 28 pairs before the first comes again
     'axes.prop_cycle': cycler(color=len(STROKES) * CYCLE) + cycler(linestyle=len(CYCLE) * STROKES),
     'axes.spines.right': False,
@@ -58,7 +56,6 @@ PAPER = {
     'image.interpolation': 'none',
     'legend.fontsize': 8,
     'legend.frameon': False,
-    'legend.handlelength': 1.4,
     'lines.linewidth': 1.6,
     'lines.markersize': 4,
     'pdf.fonttype': 42,  # letters stay letters
@@ -184,8 +181,7 @@ def curves_figure(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     with paper_style():
-        width = COLUMN if columns == 1 else max(7.0, 2.6 * columns)
-        figure = Figure((width, 0.8 + 1.4 * rows), layout='constrained')
+        figure = Figure((max(COLUMN, 2.6 * columns), 0.8 + 1.4 * rows), layout='constrained')
         grid = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
         while len(grid) > len(panels):
             grid.pop().remove()
@@ -240,5 +236,4 @@ def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -
             (0.0, 3.0 + 10.0 * line),
             xycoords=('data', 'axes fraction'),
             textcoords='offset points',
-            fontsize=8,
         )
