@@ -18,7 +18,7 @@ KEPT = DOC / 'performance'
 CLAIMS = (
     ('as fast as the C that Pinocchio generates', r'TIAGo .*from Python', r'pinocchio \w+, C'),
     ('as fast as its bindings', r'TIAGo', r'pinocchio\.'),
-    ('as fast as `mujoco.rollout`, whose contacts are soft', r'rollouts', r'mujoco\.rollout'),
+    ('as fast as in `mujoco.rollout`, whose contacts are soft', r'rollouts', r'mujoco\.rollout'),
 )
 # The lines of the start page: what they say, and what work and peer begin with.
 NUMBERS = (
@@ -117,8 +117,8 @@ def claims(runs):
         parts.append(f'{min(ratios):.2g} to {max(ratios):.2g} times {said}')
     generated, bindings, rollouts = parts
     return (
-        f'How fast (`make bench`, [doc/performance.md](doc/performance.md)): TIAGo from Python\n'
-        f'{generated},\n{bindings}; 1,024 motions at once\n{rollouts}.'
+        f'On TIAGo, from Python, it is {generated} and\n{bindings}; 1,024 motions at once run\n'
+        f'{rollouts} ([measured](doc/performance.md) by `make bench`).'
     )
 
 
