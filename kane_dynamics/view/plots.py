@@ -233,7 +233,7 @@ def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -
         axes.annotate(
             text,
             (when, 1.0),
-            (0.0, 3.0 + 10.0 * line),
+            (0.0, 3.0 + 11.0 * line),
             xycoords=('data', 'axes fraction'),
             textcoords='offset points',
         )
