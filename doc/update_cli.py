@@ -28,6 +28,7 @@ EXAMPLES = {
     'view': 'kane-dynamics view motion.npz',
 }
 NOTES = {
+    'demo': """Four laws drive the same 12 s, so it takes about 1 min.""",
     'simulate': """Efforts are constant. Speeds of wheels and of the base that are not given
 follow from the constraints of the base. The summary tells where the energy went: `error` is what
 appears from nowhere or gets lost there, by the step of the integrator and by Simpson's rule on the
@@ -49,9 +50,10 @@ and a tilted gravity, which the nodes have as parameters, are left out, and a re
 `position:<joint>`, `effort:<joint>` and, where they were recorded, `velocity:<joint>`. What it
 writes to the folder `--output`, and when it writes no URDF:
 [identification.md](identification.md).""",
-    'identify plan': """Joints of `--joints` move, all with motors where it is left out. Those that
-no motor moves, and centres of joints without bounds, are where `--position` says. Collisions are
-not checked. What the motion is: [identification.md](identification.md).""",
+    'identify plan': """The example takes about 30 s. Joints of `--joints` move, all with motors
+where it is left out. Those that no motor moves, and centres of joints without bounds, are where
+`--position` says. Collisions are not checked. What the motion is:
+[identification.md](identification.md).""",
 }
 HEAD = """<!-- SPDX-License-Identifier: Apache-2.0; written by doc/update_cli.py -->
 # Commands: `kane-dynamics`
@@ -73,7 +75,8 @@ has no constraints, and a motor on every speed.
 
 Results go to standard output. Remarks, progress and errors go to standard error. `--json` prints
 the result as JSON; numbers that are not finite, as unknown limits, are null there. Output that is
-no terminal has no colours; `NO_COLOR=1` leaves them out everywhere.
+no terminal has no colours; `NO_COLOR=1` leaves them out everywhere. Commands that compute motions
+compile the robot the first time, which takes about 5 s; later they load it from the cache.
 
 Exit codes:
 

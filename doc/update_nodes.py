@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write what follows from the YAML files of parameters: the tables of nodes.md, and tables.pyi.
+Write what follows from the YAML files of parameters: tables of the pages of nodes, and tables.pyi.
 
 Run it after a change of a file in kane_dynamics/robot_config/parameters.
 """
@@ -12,7 +12,9 @@ from pathlib import Path
 from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters import tables
 
-PAGE = Path(__file__).resolve().parent / 'nodes.md'
+DOC = Path(__file__).resolve().parent
+PAGES = [DOC / 'nodes.md', *sorted((DOC / 'nodes').glob('*.md'))]
+SHARED = DOC / 'nodes' / 'parameters.md'
 STUB = Path(tables.__file__).with_suffix('.pyi')
 TYPES = {'bool': 'bool', 'int': 'int', 'double': 'float', 'string': 'str'}
 STUB_HEAD = """\
@@ -36,10 +38,10 @@ class Parameters:
 
 def executables():
     """Return the nodes as a Markdown table."""
-    rows = ['| executable | launch file | what it does |', '|---|---|---|']
+    rows = ['| node | launch file | what it does |', '|---|---|---|']
     for name, node in NODES.items():
         launch = f'`{node.parameters}.launch.py`' if node.topics else '`simulation.launch.py`'
-        rows.append(f'| `{name}` | {launch} | {node.summary} |')
+        rows.append(f'| [{name}](nodes/{name}.md) | {launch} | {node.summary} |')
     return '\n'.join(rows)
 
 
@@ -65,8 +67,21 @@ def with_included(table):
     return [*dict.fromkeys(found), table]
 
 
+def heading(group):
+    """Return the heading of shared parameters, and what else there is to say of them."""
+    title, _, rest = group.__doc__.removesuffix('.').partition('; ')
+    return title, f'{rest[0].upper()}{rest[1:]}. ' if rest else ''
+
+
+def link(group):
+    """Return a link to shared parameters."""
+    title, _ = heading(group)
+    anchor = re.sub(r'[^\w -]', '', title.lower()).replace(' ', '-')
+    return f'[{title.partition(",")[0]}]({SHARED.name}#{anchor})'
+
+
 def blocks():
-    """Return the generated blocks of the page, by what they are of."""
+    """Return the generated blocks of the pages, by what they are of."""
     nodes = {name: tables.table(node.parameters) for name, node in NODES.items()}
     names = {table: name for name, table in nodes.items()}
     users = {}
@@ -74,27 +89,33 @@ def blocks():
         for group in with_included(table):
             users.setdefault(group, []).append(f'`{name}`')
     shared = [x for x, of in users.items() if len(of) > 1 and x not in names]
+    shared.sort(key=lambda x: -len(users[x]))
     common = []
-    for group in sorted(shared, key=lambda x: -len(users[x])):
+    for group in shared:
         of = 'all nodes' if len(users[group]) == len(nodes) else ', '.join(users[group])
-        common.append(f'**{group.__doc__}** Of {of}.\n\n{markdown_table(group.local)}')
+        title, rest = heading(group)
+        common.append(f'## {title}\n\n{rest}Of {of}.\n\n{markdown_table(group.local)}')
     found = {'executables': executables(), 'parameters of several nodes': '\n\n'.join(common)}
     for name, table in nodes.items():
-        parts = [x for x in with_included(table) if x not in shared]
-        own = [spec for x in parts for spec in x.local]
-        found[f'parameters of {name}'] = markdown_table(own) if own else 'None of its own.'
+        parts = with_included(table)
+        own = [spec for x in parts if x not in shared for spec in x.local]
+        links = '; '.join(link(x) for x in shared if x in parts)
+        more = f'[Shared](parameters.md): {links}.'
+        found[f'parameters of {name}'] = f'{markdown_table(own)}\n\n{more}' if own else more
     return found
 
 
-def updated(text):
-    """Return the page with each generated block renewed."""
+def updated():
+    """Return the text of each page with its generated blocks renewed."""
+    texts = {page: page.read_text() for page in PAGES}
     for name, content in blocks().items():
         block = f'<!-- {name} -->\n{content}\n<!-- end -->'
-        pattern = rf'<!-- {name} -->\n.*?<!-- end -->'
-        text, count = re.subn(pattern, lambda _, b=block: b, text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f'{PAGE.name} needs one block for {name}, has {count}')
-    return text
+        pattern = re.compile(rf'<!-- {name} -->\n.*?<!-- end -->', re.DOTALL)
+        pages = [page for page, text in texts.items() if pattern.search(text)]
+        if len(pages) != 1:
+            raise ValueError(f'need one page with a block for {name}, have {len(pages)}')
+        texts[pages[0]] = pattern.sub(lambda _, b=block: b, texts[pages[0]])
+    return texts
 
 
 def type_of(spec):
@@ -124,4 +145,5 @@ def stub():
 
 if __name__ == '__main__':
     STUB.write_text(stub())
-    PAGE.write_text(updated(PAGE.read_text()))
+    for page, text in updated().items():
+        page.write_text(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write what `make bench` measured into performance.md and index.md.
+Write what `make bench` measured into README.md, performance.md and index.md.
 
 ``python doc/update_performance.py [studies-results/speed.json NAME]`` keeps the results as
 ``doc/performance/NAME.json`` first, in place of those of this name; the pages show all that are
@@ -14,6 +14,12 @@ from pathlib import Path
 
 DOC = Path(__file__).resolve().parent
 KEPT = DOC / 'performance'
+# What the README says: work and peer match these, and the ratios of all such rows are its range.
+CLAIMS = (
+    ('as fast as the C that Pinocchio generates', r'TIAGo .*from Python', r'pinocchio \w+, C'),
+    ('as fast as its bindings', r'TIAGo', r'pinocchio\.'),
+    ('as fast as in `mujoco.rollout`, whose contacts are soft', r'rollouts', r'mujoco\.rollout'),
+)
 # The lines of the start page: what they say, and what work and peer begin with.
 NUMBERS = (
     (
@@ -94,13 +100,32 @@ def numbers(runs):
         peer = row['peer'].partition(',')[0].partition(' ')[0]
         lines.append(f'| {said} | {ours} | `{peer}`: {theirs} | {ratio(row)} |')
     commands = [command for _, _, command in NUMBERS]
-    return '\n'.join([*lines, '', 'In this order, by', '', '```', *commands, '```'])
+    by = 'In this order, by (each takes minutes)'
+    return '\n'.join([*lines, '', by, '', '```', *commands, '```'])
+
+
+def claims(runs):
+    """Return the sentence of the README, with the range of the ratios of each claim."""
+    rows = [row for results in runs.values() for row in results['rows'] if row['ratio']]
+    parts = []
+    for said, work, peer in CLAIMS:
+        ratios = [
+            row['ratio']
+            for row in rows
+            if re.search(work, row['work']) and re.match(peer, row['peer'])
+        ]
+        parts.append(f'{min(ratios):.2g} to {max(ratios):.2g} times {said}')
+    generated, bindings, rollouts = parts
+    return (
+        f'On TIAGo, from Python, it is {generated} and\n{bindings}; 1,024 motions at once run\n'
+        f'{rollouts} ([measured](doc/performance.md) by `make bench`).'
+    )
 
 
 def updated(page):
     """Return a page with its generated block renewed."""
     runs = {file.stem: json.loads(file.read_text()) for file in sorted(KEPT.glob('*.json'))}
-    for name, block in (('results', sections), ('numbers', numbers)):
+    for name, block in (('results', sections), ('numbers', numbers), ('claims', claims)):
         pattern = rf'<!-- {name} -->\n.*?<!-- end -->'
         if re.search(pattern, page, re.DOTALL):
             text = f'<!-- {name} -->\n\n{block(runs)}\n\n<!-- end -->'
@@ -108,7 +133,7 @@ def updated(page):
     return page
 
 
-PAGES = (DOC / 'performance.md', DOC / 'index.md')
+PAGES = (DOC.parent / 'README.md', DOC / 'performance.md', DOC / 'index.md')
 
 if __name__ == '__main__':
     if len(sys.argv) > 1:

@@ -121,22 +121,15 @@ def robot_page(name, text):
             '',
             '## Start it',
             '',
-            f'1. **URDF**: {values["urdf_source_description"]}.',
-            '2. Let `kane-dynamics info <urdf>` list its joints and wheels. Where a name differs '
-            'from the table below (another gripper, a prefix), copy the preset, change it, and '
-            'give it as `params_file`.',
-            '3. Start the node. It publishes `~/effort` and `~/commands` ([nodes](../nodes.md)); '
-            'connect them to nothing yet, and look at `/diagnostics`:',
+            'In the steps of [all robots](../robots.md#start-one):',
             '',
-            '   ```',
-            f'   {facts["Start"]}',
-            '   ```',
+            f'- **URDF**: {values["urdf_source_description"]}.',
+            f'- **Before efforts reach the arm**: {gravity(values, facts)}',
+            '- **Start**:',
             '',
-            f'4. **Before efforts reach the arm.** {gravity(values, facts)}',
-            '5. Compare `~/effort` of the standing robot with the efforts on `joint_states`, in '
-            'the unit below. They differ by friction, and by gravity where the robot holds it.',
-            '6. Efforts reach the arm by [ros2_control](../ros2_control.md), or on the way of '
-            'trajectories, by [feed-forward](../feedforward.md).',
+            '```',
+            facts['Start'],
+            '```',
             '',
             '## Actuation sheet',
             '',

@@ -81,15 +81,14 @@ def main(arguments: list[str] | None = None) -> None:
     print(f'largest error with it              {np.abs(held).max():.2e} rad ({ratio:.0f}x less)')
     names = [name.removesuffix('_joint') for name in ARM]
     panels = [
-        Panel(f'error {what} [rad]', dict(zip(names, rows.T, strict=True)))
+        Panel(f'{what} [rad]', dict(zip(names, rows.T, strict=True)))
         for what, rows in (('without coupling', alone), ('with coupling', held))
     ]
     events = [(0.0, 'accelerates'), (DURATION / 2, 'brakes')]
     chosen.output.mkdir(parents=True, exist_ok=True)
     path = chosen.output / 'base_that_accelerates.png'
-    print(
-        f'wrote {write_curves(path, "The arm of a base that accelerates", time, panels, events)}'
-    )
+    title = 'Errors of the arm as its base moves'
+    print(f'wrote {write_curves(path, title, time, panels, events)}')
 
 
 if __name__ == '__main__':

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import kane_dynamics as kd
 from kane_dynamics.robot.resources import resolve
-from kane_dynamics.view.plots import paper_style, save_figure
+from kane_dynamics.view.plots import COLUMN, paper_style, save_figure
 
 Floats = NDArray[np.float64]
 URDF, HAND = 'package://kane_dynamics/robots/nonholonomic.urdf', 'tool_link'
@@ -247,7 +247,7 @@ def there(q: Floats, hand: Floats) -> bool:
 @paper_style()
 def picture(drive: Drive) -> Figure:
     """Return the drive from above."""
-    figure = Figure((7.0, 4.6), layout='constrained')
+    figure = Figure((COLUMN, 3.5), layout='constrained')
     axes = figure.subplots()
     rays = LineCollection(np.concatenate(drive.sampled), colors=SKY, alpha=0.12, linewidths=0.6)
     rays.set(label='sampled rollouts', zorder=1)
@@ -265,9 +265,9 @@ def picture(drive: Drive) -> Figure:
     axes.annotate('', GOAL[:2] + points_to, GOAL[:2], arrowprops={'arrowstyle': '->'})
     axes.plot(*GOAL[:2], 'k*', markersize=11.0, label='goal of the hand', zorder=5)
     axes.set(xlabel='x [m]', ylabel='y [m]', aspect='equal', xlim=(-0.6, 3.6), ylim=(-1.1, 1.4))
-    legend = figure.legend(loc='outside lower center', ncols=4)
+    legend = figure.legend(loc='outside lower center', ncols=2)
     legend.legend_handles[0].set_alpha(1.0)
-    figure.suptitle(f'Through a door, {100.0 * drive.clearance():.1f} cm from it at the narrowest')
+    figure.suptitle(f'Through a door, at least {100.0 * drive.clearance():.1f} cm from it')
     return figure
 
 

@@ -259,10 +259,10 @@ def write_plot(ramp: Ramp, parts: list[Phase], path: Path) -> None:
     """Write slip and friction over time."""
     from matplotlib.figure import Figure
 
-    from kane_dynamics.view.plots import legend_beside, paper_style, save_figure
+    from kane_dynamics.view.plots import COLUMN, legend_beside, paper_style, save_figure
 
     with paper_style():
-        figure = Figure((6.0, 4.0), layout='constrained')
+        figure = Figure((COLUMN, 3.6), layout='constrained')
         top, bottom = figure.subplots(2, sharex=True)
         for part in parts:
             top.plot(part.time, part.v @ ramp.contact, label=part.kind)

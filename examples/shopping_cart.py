@@ -252,9 +252,7 @@ def write_plot(cart: Cart, found: Ride, path: Path) -> None:
     panels = [
         Panel('speed [m/s]', {'u1': u[:, 0]}),
         Panel('rate [rad/s]', {'u2': u[:, 1]}),
-        Panel(
-            'torque [N m]', {'in the pivot': np.insert(found.torque, after, found.torque[after])}
-        ),
+        Panel('torque [N m]', {'pivot': np.insert(found.torque, after, found.torque[after])}),
     ]
     named = list(zip(times, ('sticks', 'comes loose'), strict=True))
     time = np.insert(found.time, after, times)

@@ -85,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
     panels = [
         Panel('normal force [N]', normal),
         Panel('friction use [1]', use),
-        Panel('distance from the edge [m]', {'zero-moment point': margin}),
+        Panel('ZMP to edge [m]', {'ZMP': margin}),
     ]
     events = [(0.0, 'speeds up'), (1.2, 'turns'), (2.4, 'brakes')]
     chosen.output.mkdir(parents=True, exist_ok=True)

@@ -63,9 +63,10 @@ says how many there were.
 
 `make deadlines MINUTES=10 RATE=500` runs `kane_simulator` and `kane_computed_torque` without
 faults as two processes, `TOGETHER=1` in one (`kane_container`), with SCHED_FIFO 50 where that is
-allowed. Nodes of one process hand their messages over without DDS ([nodes.md](nodes.md)).
-Meanwhile one process on each processor only sleeps, at SCHED_FIFO 99. Where it wakes up more than
-0.5 ms late, the kernel or the host of the virtual machine held everybody up."""
+allowed. Nodes of one process hand their messages over without DDS
+([scheduling](nodes/scheduling.md)). Meanwhile one process on each processor only sleeps, at
+SCHED_FIFO 99. Where it wakes up more than 0.5 ms late, the kernel or the host of the
+virtual machine held everybody up."""
 
 SANITIZED = """`make sanitize` runs libraries of `kane-dynamics build` in four threads under the
 sanitizers of gcc, and compares the bits that the threads got; the C of `export_c` is instrumented

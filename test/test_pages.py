@@ -1,30 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code and commands of the pages: which test runs each, and that no command is made up."""
+"""Pages: all Python runs and prints what is shown, and no command is made up."""
 
+import os
 import re
+import runpy
 import shlex
 import sys
 from pathlib import Path
 from shutil import copyfile
 
 import pytest
+import yaml
 
 from kane_dynamics import cli
 from kane_dynamics.cli import split
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))]
-PAGES = [page for page in PAGES if not {'_build', 'gallery'} & set(page.parts)]
+OUTPUTS = runpy.run_path(str(ROOT / 'doc' / 'update_outputs.py'))
+PAGES, BLOCK = OUTPUTS['PAGES'], OUTPUTS['BLOCK']
+QUIET = 5.0  # [s] that a block or a command may take without a word
+BUSY = 3.0  # times as long where others want the processor
 
-# Where else than in test_readme.py the Python of a page is run.
+# Where else the Python of a page is run, and its output compared.
 RUN_BY = {
     'gpu.md': 'test/compiler/test_compiler_cuda_robot.py',
-    'own_robot.md': 'test/cli/test_cli_own_robot.py',
-    'identification.md': 'test/test_pages.py',
-    'payload.md': 'test/test_pages.py',
-    'nodes.md': 'test/ros/test_ros_composition.py',
     'scale.md': 'test/sweep/test_sweep.py',
+    'scheduling.md': 'test/ros/test_ros_page_commands.py',
 }
+SNIPPETS = [
+    pytest.param(page, block, id=f'{page.stem}-{number}')
+    for page in PAGES
+    if page.name not in RUN_BY
+    for number, block in enumerate(BLOCK.finditer(page.read_text()))
+]
+# Output that stands alone: what a command prints, or a formula.
+SHOWN = {
+    'doc/identification.md': 'test/cli/test_cli_identify.py',
+    'doc/own_robot.md': 'test/cli/test_cli_init.py',
+    'doc/symbolic.md': 'test/symbolic/test_symbolic_forms.py',
+}
+FORMULAS = ('doc/events.md', 'doc/wheels.md')
+LANGUAGES = {'', 'bash', 'sh', 'python', 'text', 'yaml', 'diff'}
 QUICK = ('info',)
 # Why other commands are not run as printed, and which test runs each in its own way.
 COMPILES, FILES, ROS = 'compiles for seconds to minutes', 'reads files of the reader', 'needs ROS'
@@ -66,7 +82,6 @@ OTHERS = {
     'python doc/update_performance.py ': 'test/test_site.py',
     'make demo': LONG,
     'make bench': LONG,
-    'make test': LONG,
     'python -m studies.speed ': LONG,
     **dict.fromkeys(('cd ', '. ', 'source ', 'git clone ', 'touch ', 'pip install '), READER),
     **dict.fromkeys(('sudo ', 'rosdep ', 'python3 -m venv ', 'python3 -m colcon '), READER),
@@ -79,8 +94,7 @@ PROGRAM = re.compile(rf'({NAMES}) |\S+=\$|\.venv/')
 
 def fenced(page):
     """Return the text of the code blocks of a page."""
-    blocks = re.findall(r'^ *```(\w*)\n(.*?)^ *```', page.read_text(), re.DOTALL | re.MULTILINE)
-    return [(language, text) for language, text in blocks]
+    return re.findall(r'^ *```(\w*)\n(.*?)^ *```', page.read_text(), re.DOTALL | re.MULTILINE)
 
 
 def lines_of(page):
@@ -101,14 +115,44 @@ COMMAND_FILES = {
 COMMANDS = sorted({command for page in PAGES for command in commands(page)})
 
 
-def test_every_python_block_is_run_by_a_test():
-    run = (ROOT / 'test' / 'test_readme.py').read_text()
-    for page in PAGES:
-        if any(language == 'python' for language, _ in fenced(page)):
-            named = page.relative_to(ROOT / 'doc').as_posix() if page.parent != ROOT else page.name
-            where = RUN_BY.get(named)
-            said = f"'{named}'" in run or f"'{Path(named).parent}'" in run  # a page, or its folder
-            assert said if where is None else (ROOT / where).is_file(), named
+def processor_time():
+    """Return the time that this process and its children have used [s]."""
+    return sum(os.times()[:4])
+
+
+@pytest.mark.parametrize(('page', 'block'), SNIPPETS)
+def test_a_block_runs_by_itself_and_prints_what_the_page_shows(page, block):
+    if 'clarabel' in page.read_text().lower():
+        pytest.importorskip('clarabel', reason='pip install .[cones]')
+    started = processor_time()
+    text = OUTPUTS['printed'](block['code'], page.name)
+    took = processor_time() - started
+    assert text, 'a block prints what it found'
+    assert OUTPUTS['agree'](block['output'], text), f'python doc/update_outputs.py: {text}'
+    assert took < BUSY * QUIET or 'takes about' in page.read_text(), f'{took:.0f} s'
+
+
+def test_blocks_of_other_surroundings_are_run_there():
+    assert set(OUTPUTS['ELSEWHERE']) == set(RUN_BY)
+    for page, test in RUN_BY.items():
+        assert page in (ROOT / test).read_text()
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_block_is_run_compared_or_parsed(page):
+    """Python that is not run hides behind no other name, and no output stands there unchecked."""
+    blocks = fenced(page)
+    assert {language for language, _ in blocks} <= LANGUAGES
+    for text in [text for language, text in blocks if language == 'yaml']:
+        assert yaml.safe_load(text)
+    code = re.compile(r'^(import |from \w+ import |\w[\w., ]* = |print\()', re.MULTILINE)
+    hidden = [text for language, text in blocks if language in SHELLS and code.search(text)]
+    assert hidden == []
+    name = page.relative_to(ROOT).as_posix()
+    alone = BLOCK.sub('', page.read_text()).count('```text')
+    assert not alone or name in {*SHOWN, *FORMULAS}
+    if name in SHOWN:
+        assert page.name in (ROOT / SHOWN[name]).read_text()
 
 
 @pytest.mark.parametrize('command', COMMANDS)
@@ -129,6 +173,8 @@ def test_every_other_command_is_run_by_a_test_or_has_a_reason(command):
     if how == LONG:
         target = command.split()[1] if command.startswith('make ') else 'bench'
         assert re.search(rf'^{target}:', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+        pages = [page.read_text() for page in PAGES if command in lines_of(page)]
+        assert all(re.search(r'takes? (about|minutes)', text) for text in pages)
     elif how != READER:
         test = (ROOT / how).read_text()
         assert all(name in test for name in re.findall(r'examples/\S*?(\w+)\.py', command))
@@ -162,32 +208,32 @@ def test_a_command_that_is_not_run_has_a_true_reason(name):
     assert printed and true[reason], f"'{name}' can be run as printed"
 
 
-@pytest.mark.parametrize('command', [c for c in COMMANDS if c.split()[1] in QUICK])
-def test_quick_commands_work_as_printed(command, monkeypatch, tmp_path, capsys):
+def compiles_a_shipped_robot(command):
+    """Return whether a command needs time alone, and no file of the reader."""
+    words = split(shlex.split(command)[1:])[0]
+    name = ' '.join(words[:2]) if ' '.join(words[:2]) in NOT_RUN else words[0]
+    return NOT_RUN.get(name, ('',))[0] == COMPILES and 'nonholonomic' in words
+
+
+@pytest.mark.parametrize(
+    'command',
+    [
+        *(c for c in COMMANDS if c.split()[1] in QUICK),
+        *(
+            pytest.param(c, marks=pytest.mark.thorough)
+            for c in COMMANDS
+            if compiles_a_shipped_robot(c)
+        ),
+    ],
+)
+def test_commands_work_as_printed(command, monkeypatch, tmp_path, capsys):
     """A URDF of the reader is stood in for by one of the package."""
     words = shlex.split(command)[1:]
-    (tmp_path / 'robots').symlink_to(ROOT / 'robots')
+    for folder in ('robots', 'examples'):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     for word in words[1:]:
         if word.endswith('.urdf') and not (tmp_path / word).exists():
             copyfile(ROOT / 'robots' / 'nonholonomic.urdf', tmp_path / word)
     monkeypatch.chdir(tmp_path)
     assert cli.main(words) == 0
     assert capsys.readouterr().out
-
-
-def test_code_of_the_page_on_identification_runs():
-    """With the reference engine, which needs no compiling."""
-    pytest.importorskip('clarabel', reason='pip install .[cones]')
-    names = {}
-    page = fenced(ROOT / 'doc' / 'identification.md')
-    (code,) = [text for language, text in page if language == 'python']
-    exec(compile(code.replace('kd.compile(', 'kd.dynamics('), 'identification.md', 'exec'), names)
-    assert (names['errors'] < 1.0).all()
-
-
-def test_code_of_the_page_on_payloads_runs():
-    """With the reference engine, which needs no compiling."""
-    names = {}
-    (code,) = [text for language, text in fenced(ROOT / 'doc' / 'payload.md') if language]
-    exec(compile(code.replace('kd.compile(', 'kd.dynamics('), 'payload.md', 'exec'), names)
-    assert names['external'].shape == (len(names['arm']),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README and the pages show works as printed."""
+"""What the README names is there; commands of pages that show robots or fill files work."""
 
 import re
 from pathlib import Path
@@ -10,51 +10,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / 'README.md').read_text()
 
 
-def test_python_example_runs(monkeypatch, capsys):
-    (code,) = re.findall(r'```python\n(.*?)```', README, flags=re.DOTALL)
-    monkeypatch.chdir(ROOT)
-    exec(compile(code, 'README.md', 'exec'), {})
-    printed = capsys.readouterr().out
-    assert 'wheel_left_joint/rolling' in printed
-    assert 'np.float64' not in printed  # numbers, not how numpy writes them
-
-
-PAGES = (
-    'library.md',
-    'methods.md',
-    'simulation.md',
-    'events.md',
-    'margins.md',
-    'interfaces.md',
-    'wheels.md',
-    'rollouts.md',
-    'mujoco.md',
-    'learning.md',
-    'optimal_control.md',
-    *sorted(f'tutorials/{page.name}' for page in (ROOT / 'doc' / 'tutorials').glob('*.md')),
-)
-EXAMPLES = [
-    code
-    for page in PAGES
-    for code in re.findall(r'```python\n(.*?)```', (ROOT / 'doc' / page).read_text(), re.DOTALL)
-]
-
-
-@pytest.mark.parametrize('code', EXAMPLES, ids=range(len(EXAMPLES)))
-def test_python_examples_of_the_pages_run(code, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
-    exec(compile(code, 'example', 'exec'), {})
-    assert capsys.readouterr().out.count('\n') >= 1
-
-
 VIEW = (ROOT / 'doc' / 'view.md').read_text()
-
-
-@pytest.mark.parametrize('code', re.findall(r'```python\n(.*?)```', VIEW, flags=re.DOTALL))
-def test_python_examples_of_the_view_run(code, monkeypatch, tmp_path, capsys):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, 'view.md', 'exec'), {})
-    assert capsys.readouterr().out
 
 
 def test_commands_that_show_robots_work(monkeypatch, tmp_path):

@@ -11,7 +11,14 @@ CITATION = re.compile(
     rf'\b({NAME})(?:(?:, and |, | and | )(?:{NAME}|et al\.?)){{0,4}},? \(?((?:19|20)\d\d)\b'
 )
 NO_AUTHORS = {'ICRA', 'November', 'JCGT'}
-SOURCES = ('kane_dynamics/**/*.py', 'doc/*.md', 'studies/**/*.py', 'examples/*.py', 'README.md')
+SOURCES = (
+    'kane_dynamics/**/*.py',
+    'doc/*.md',
+    'doc/nodes/*.md',
+    'studies/**/*.py',
+    'examples/*.py',
+    'README.md',
+)
 
 
 def plain(text):

@@ -178,7 +178,7 @@ def write_results(found: Plan, motion: kd.simulation.Trajectory, folder: Path) -
     panels = [
         Panel('wheels [rad/s]', dict(zip(names[:2], recording.v[:, 3:5].T, strict=True))),
         Panel('arm [rad/s]', dict(zip(names[2:], recording.v[:, 5:].T, strict=True))),
-        Panel('efforts, of their limits [1]', used),
+        Panel('effort/limit [1]', used),
     ]
     return write_pictures(recording, folder, 'drive_to_a_shelf', panels, speed=0.5)
 

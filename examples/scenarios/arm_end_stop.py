@@ -85,9 +85,9 @@ def panels(recording: Recording) -> list[Panel]:
     end = np.full(len(recording.time), END)
     q, v = recording.q, recording.v
     return [
-        Panel('angle [rad]', {'shoulder': q[:, 0], 'elbow': q[:, 1], 'end of the range': end}),
+        Panel('angle [rad]', {'shoulder': q[:, 0], 'elbow': q[:, 1], 'limit': end}),
         Panel('rate [rad/s]', {'shoulder': v[:, 0], 'elbow': v[:, 1]}),
-        Panel('torque [N m]', {'stop on the elbow': recording.force_vectors[:, stop, 1]}),
+        Panel('torque [N m]', {'stop': recording.force_vectors[:, stop, 1]}),
     ]
 
 

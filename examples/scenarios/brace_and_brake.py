@@ -116,9 +116,7 @@ def panels(recording: Recording) -> list[Panel]:
     return [
         Panel('base [m/s]', {'speed': recording.v[:, 0]}),
         Panel('arm [rad]', {'shoulder': recording.q[:, 1], 'elbow': recording.q[:, 2]}),
-        Panel(
-            'force [N]', {'table presses': vectors[:, press, 2], 'friction': vectors[:, rub, 0]}
-        ),
+        Panel('force [N]', {'normal': vectors[:, press, 2], 'friction': vectors[:, rub, 0]}),
     ]
 
 

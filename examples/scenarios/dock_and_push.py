@@ -135,7 +135,7 @@ def panels(recording: Recording) -> list[Panel]:
     return [
         Panel('speed [m/s]', {'base': np.hypot(*v[:, :2].T), 'cart': np.hypot(*v[:, 4:6].T)}),
         Panel('yaw [rad]', {'base': q[:, 2], 'cart': q[:, 6]}),
-        Panel('force [N]', {'of the latch': force}),
+        Panel('force [N]', {'latch': force}),
     ]
 
 

@@ -96,9 +96,9 @@ def panels(recording: Recording) -> list[Panel]:
     """Return angle and rate of the caster, and the torque of the dirt."""
     torque = recording.force_names.index('caster/lock')
     return [
-        Panel('caster [rad]', {'angle on its pivot': recording.q[:, 3]}),
+        Panel('caster [rad]', {'angle': recording.q[:, 3]}),
         Panel('rate [rad/s]', {'cart': recording.v[:, 2], 'caster': recording.v[:, 3]}),
-        Panel('torque [N m]', {'dirt on the pivot': recording.force_vectors[:, torque, 2]}),
+        Panel('torque [N m]', {'pivot': recording.force_vectors[:, torque, 2]}),
     ]
 
 

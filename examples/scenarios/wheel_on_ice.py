@@ -102,8 +102,8 @@ def panels(recording: Recording) -> list[Panel]:
     car_speed, rim = recording.v[:, 0], RADIUS * recording.v[:, 1]
     return [
         Panel('speed [m/s]', {'car': car_speed, 'rim': rim}),
-        Panel('slip [m/s]', {'wheel on the ground': car_speed - rim}),
-        Panel('friction [N]', {'on the wheel': recording.force_vectors[:, friction, 0]}),
+        Panel('slip [m/s]', {'wheel': car_speed - rim}),
+        Panel('friction [N]', {'wheel': recording.force_vectors[:, friction, 0]}),
     ]
 
 

@@ -92,7 +92,7 @@ def usage(name: str) -> str:
         lines += [f'      {line}' for line in textwrap.wrap(spec.description, width)]
     lines += [
         '',
-        f'topics and services: doc/nodes.md, or while it runs: ros2 node info /{name}',
+        f'topics and services: doc/nodes/{name}.md, or while it runs: ros2 node info /{name}',
         '',
     ]
     return '\n'.join(lines)

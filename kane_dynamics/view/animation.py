@@ -11,7 +11,7 @@ from PIL import Image
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_path, as_positive
 from kane_dynamics.view.picture import Picture
-from kane_dynamics.view.plots import DOTS, Panel, save_figure, write_curves
+from kane_dynamics.view.plots import COLUMN, DOTS, Panel, save_figure, write_curves
 from kane_dynamics.view.recording import Recording
 
 __all__ = ['write_animation', 'write_picture', 'write_pictures']
@@ -72,7 +72,7 @@ def write_picture(
     path: str | os.PathLike[str],
     view: str = 'oblique',
     count: int = ROBOTS,
-    width: float = 6.4,
+    width: float = COLUMN,
 ) -> Path:
     """
     Write one picture of a motion: the robot at equal times (strobe), with 200 dots an inch.

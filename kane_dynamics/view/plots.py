@@ -38,31 +38,30 @@ def linear(colour: str) -> tuple[int, int, int]:
 
 
 DOTS = 200  # an inch, of PNG
+COLUMN = 4.4  # [in] of a paper; letters of 9 points are read where it is 300 pixels wide
 STROKES = ('-', '--', ':', '-.')  # curves differ in stroke as well as in colour
 TALL = 10  # names in a column of a legend, as many as stand beside a panel
 PAPER = {
     'axes.axisbelow': True,
     'axes.grid': True,
-    'axes.labelsize': 8,
-    'axes.linewidth': 0.6,
     # 7 colours and 4 strokes have no common divisor: 28 pairs before the first comes again
     'axes.prop_cycle': cycler(color=len(STROKES) * CYCLE) + cycler(linestyle=len(CYCLE) * STROKES),
     'axes.spines.right': False,
     'axes.spines.top': False,
-    'axes.titlesize': 8,
+    'axes.titlesize': 9,
     'figure.titlesize': 10,
-    'font.size': 8,
+    'font.size': 9,
     'grid.alpha': 0.3,
     'grid.linewidth': 0.5,
     'image.interpolation': 'none',
-    'legend.fontsize': 7,
+    'legend.fontsize': 8,
     'legend.frameon': False,
-    'lines.linewidth': 1.3,
+    'lines.linewidth': 1.6,
     'lines.markersize': 4,
     'pdf.fonttype': 42,  # letters stay letters
     'svg.hashsalt': 'kane_dynamics',  # the same file each time
-    'xtick.labelsize': 7,
-    'ytick.labelsize': 7,
+    'xtick.labelsize': 8,
+    'ytick.labelsize': 8,
 }
 
 
@@ -96,7 +95,7 @@ def save_figure(
 
 __all__ = ['Panel', 'write_curves']
 
-NEAR, CROWDED = 0.2, 0.03  # of the time shown: names of events on other lines, left out
+NEAR, CROWDED = 0.3, 0.03  # of the time shown: names of events on other lines, left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +181,7 @@ def curves_figure(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     with paper_style():
-        figure = Figure((max(7.0, 2.6 * columns), 1.0 + 1.6 * rows), layout='constrained')
+        figure = Figure((max(COLUMN, 2.6 * columns), 0.8 + 1.4 * rows), layout='constrained')
         grid = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
         while len(grid) > len(panels):
             grid.pop().remove()
@@ -219,6 +218,8 @@ def _draw_panel(axes: Axes, panel: Panel, t: Floats) -> None:
             raise InvalidInputError(f"'{name}': need shape {t.shape}, got {y.shape}")
         axes.plot(t, y, label=name)
     axes.set(ylabel=panel.label, title=panel.title, yscale='log' if panel.log else 'linear')
+    if not panel.log:
+        axes.locator_params(nbins=4)
 
 
 def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -> None:
@@ -232,8 +233,7 @@ def _name_events(axes: Axes, events: Sequence[tuple[float, str]], span: float) -
         axes.annotate(
             text,
             (when, 1.0),
-            (0.0, 3.0 + 9.0 * line),
+            (0.0, 3.0 + 11.0 * line),
             xycoords=('data', 'axes fraction'),
             textcoords='offset points',
-            fontsize=7,
         )

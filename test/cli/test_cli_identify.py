@@ -149,6 +149,27 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
     assert error == pytest.approx(percent['consistent filtered'][2], rel=1e-12)
 
 
+def test_the_page_shows_what_is_printed(run, run_json, recording, half, urdf, tmp_path, root):
+    """The tables of identification.md: of `identify`, and of `report` before and after it."""
+    text = (root / 'doc' / 'identification.md').read_text()
+    _, errors, report = re.findall(r'```text\n(.*?)```', text, re.DOTALL)
+    first, second = (
+        write_bag(tmp_path / name, recording, x) for name, x in zip('ab', half, strict=True)
+    )
+    options = '--bag', first, '--validate', second, '--output', tmp_path / 'identified'
+    output = re.sub(r'[^\w.\[\]%]+', ' ', run('identify', urdf, *options)[1])
+    for line in errors.splitlines()[2:]:
+        assert re.sub(r'[^\w.\[\]%]+', ' ', line) in output
+    instead = re.search(r'with its URDF instead: (.*) % error; (.*) % carried', text).groups()
+    of_urdf = zip(*(re.findall(r'[\d.]+', x) for x in instead), strict=True)
+    of_file = [line.split()[1:] for line in report.splitlines()[1:]]
+    for robot, rows in ((tmp_path / 'identified' / 'parameters.yaml', of_file), (urdf, of_urdf)):
+        found = run_json('report', robot, '--bag', second, '--output', tmp_path / 'r.html')
+        for joint, row in zip(JOINTS, rows, strict=False):
+            values = (found['joints'][joint][key] for key in ('error [%]', 'carried [%]'))
+            assert tuple(f'{x:.3g}' for x in values) == tuple(row)
+
+
 def test_the_page_needs_no_network(run, table, urdf, tmp_path):
     code, _, errors = run('identify', urdf, '--bag', table(), '--output', tmp_path)
     assert code == 0, errors

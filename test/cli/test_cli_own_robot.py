@@ -47,12 +47,6 @@ def test_the_commands_that_write_a_file_work(here, monkeypatch):
     assert kinds == ['skid_steer', 'mecanum']
 
 
-def test_the_python_example_runs(capsys):
-    (code,) = re.findall(r'```python\n(.*?)```', PAGE, re.DOTALL)
-    exec(compile(code, 'own_robot.md', 'exec'), {})
-    assert 'arm_1_joint: motor' in capsys.readouterr().out
-
-
 def command(*arguments, codes=(0,)):
     """Return what a command prints, in a process of its own as ROS wants it."""
     line = [sys.executable, '-m', 'kane_dynamics', *arguments]

@@ -21,8 +21,8 @@ def test_help_names_every_parameter(name, option, capsys):
     assert all(
         f'  {spec.name}: {spec.kind}' in text for spec in table(NODES[name].parameters).specs
     )
-    assert 'doc/nodes.md' in text
-    assert (ROOT / 'doc' / 'nodes.md').is_file()
+    assert f'doc/nodes/{name}.md' in text
+    assert (ROOT / 'doc' / 'nodes' / f'{name}.md').is_file()
 
 
 def test_without_ros_there_is_one_message_that_says_what_to_do(tmp_path):

@@ -226,13 +226,13 @@ def test_every_parameter_is_read_somewhere(node):
 
 
 def test_documentation_and_types_are_those_of_the_files():
-    page = (ROOT / 'doc' / 'nodes.md').read_text()
-    assert UPDATE['updated'](page) == page, 'run python doc/update_nodes.py'
+    for page, text in UPDATE['updated']().items():
+        assert page.read_text() == text, 'run python doc/update_nodes.py'
     assert UPDATE['STUB'].read_text() == UPDATE['stub'](), 'run python doc/update_nodes.py'
 
 
 def test_a_parameter_stands_once_in_the_documentation():
-    page = (ROOT / 'doc' / 'nodes.md').read_text()
+    page = '\n'.join(page.read_text() for page in UPDATE['PAGES'])
     for name in {spec.name for spec in all_specs()}:
         rows = re.findall(rf'^\| `{re.escape(name)}` \| (?:bool|int|double|string)', page, re.M)
         nodes = [node for node in NODES if any(spec.name == name for spec in specs_of(node))]
@@ -274,10 +274,16 @@ def test_documentation_names_every_topic_of_the_node(node):
                 for a in call.args
                 if isinstance(a, ast.Constant) and isinstance(a.value, str)
             }
-    page = (ROOT / 'doc' / 'nodes.md').read_text()
-    section = page.split(f'### {node}\n')[1].split('\n### ')[0]
+    page = (ROOT / 'doc' / 'nodes' / f'{node}.md').read_text()
     assert len(topics) >= 6
-    assert {t for t in topics if f'`{t}`' not in section} == set()
+    assert {t for t in topics if f'`{t}`' not in page} == set()
+
+
+@by_node
+def test_parameters_that_a_page_prints_are_those_of_the_node(node):
+    page = (ROOT / 'doc' / 'nodes' / f'{node}.md').read_text()
+    for text in re.findall(r'```yaml\n(.*?)```', page, re.DOTALL):
+        assert all(matching_spec(name, specs_of(node)) for name in flat(yaml.safe_load(text)))
 
 
 def test_patterns_match_joints_but_not_nothing():

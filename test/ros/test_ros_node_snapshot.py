@@ -3,7 +3,7 @@
 Topics, services and actions of each node, beside those in nodes.txt.
 
 A change of a node's interface shows as a change of that file: `python
-test/ros/test_ros_node_snapshot.py`. Parameters have the tables of doc/nodes.md.
+test/ros/test_ros_node_snapshot.py`. Parameters have the tables of doc/nodes.
 """
 
 import sys

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every ``ros2 launch`` of a page: its arguments exist, and its nodes work with a robot."""
+"""Every ``ros2 launch`` of a page has its arguments, and nodes that work; Python of ROS."""
 
+import os
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import fake_launch
 import pytest
-
-from kane_dynamics.robot_config.nodes import NODES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'doc').rglob('*.md'))]
 BEGINS = 'ros2 launch kane_dynamics '
 # Which test runs the nodes of a launch file; None: this one does, as the page prints it.
 RUN_BY = {
+    **dict.fromkeys(('computed_torque.launch.py', 'forward_dynamics.launch.py')),
+    'wrench_control.launch.py': None,
     'governor.launch.py': None,
     'contact_observer.launch.py': None,
     'trajectory_feedforward.launch.py': None,
@@ -78,8 +81,27 @@ def start(bench, given):
     values |= {'compiled': 'never', 'params_file': files[-1]}  # the same nodes, at once
     moved = [f'{old}:={new}' for old, new in given['remappings']]
     arguments = [word for one in moved for word in ('-r', one)]
-    module = NODES[given['executable']].path.split(':')[0]
+    module = f'{given["executable"].removeprefix("kane_")}_node'
     return bench.start(module, files=files, params=values, arguments=arguments)
+
+
+@pytest.mark.ros
+def test_nodes_share_a_process_as_the_page_shows():
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+    from ros_bench import domain_id
+
+    page = (ROOT / 'doc' / 'nodes' / 'scheduling.md').read_text()
+    code, shown = re.search(r'```python\n(.*?)```\n\n```text\n(.*?)```', page, re.DOTALL).groups()
+    environment = os.environ | {'ROS_DOMAIN_ID': str(domain_id())}
+    run = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        timeout=120,
+    )
+    assert (run.returncode, run.stdout) == (0, shown), run.stderr
 
 
 @pytest.mark.ros
@@ -120,3 +142,6 @@ def test_nodes_of_a_command_work_with_a_robot(command, bench, monkeypatch):
         bench.status_where(f'{node["name"]}: {part}', works, each=drive)
     if node['name'] == 'kane_governor':
         bench.until(lambda: odom and odom[-1].twist.twist.linear.x > 0.25, each=drive)
+    bench.end(bench.processes)  # the next command has a robot of its own
+    bench.processes.clear()
+    bench.statuses.clear()

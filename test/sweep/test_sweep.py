@@ -386,12 +386,11 @@ def test_workers_that_dask_gave_up_are_asked_for_again():
 def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
     page = (Path(__file__).parents[2] / 'doc' / 'scale.md').read_text()
     module, script = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
+    (shown,) = re.findall(r'```text\n(.*?)```', page, re.DOTALL)
     (tmp_path / 'swings.py').write_text(module)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert 'workers=2' in script
-    script = script.replace('workers=2', 'workers=0').replace('1000', '20')
+    script = script.replace('workers=2', 'workers=0')
     exec(compile(script, 'scale.md', 'exec'), {'__name__': '__main__'})
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed] == ['1.0', '5.0']
-    assert all(float(line.split()[-2]) > 0.0 for line in printed)
+    assert capsys.readouterr().out == shown

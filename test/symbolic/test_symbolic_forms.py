@@ -3,6 +3,7 @@
 
 import casadi as ca
 import pytest
+from support.machines import planar_2r
 from symbolic_cases import CASES, equations_of
 
 import kane_dynamics as kd
@@ -281,3 +282,10 @@ class TestCommand:
     def test_no_file(self, capsys):
         assert main(['equations', 'nowhere.urdf']) == 1
         assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_page_shows_the_equations_of_the_planar_arm(root):
+    page = (root / 'doc' / 'symbolic.md').read_text()
+    shown = page.partition('```text\n')[2].partition('```')[0]
+    printed = equations_of_motion(planar_2r()).text(6)
+    assert ' '.join(shown.split()) in ' '.join(printed.split())
