@@ -52,6 +52,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     'examples_dirs': '../examples',
     'gallery_dirs': 'gallery',
+    'thumbnail_size': (560, 400),
     'filename_pattern': r'\.py$',
     'image_scrapers': (saved_pictures,),
     'reset_argv': where_pictures_go,
