@@ -8,8 +8,9 @@ from support.machines import at, inertia, revolute
 from support.standing_robots import CORNERS, forward, standing, uphill
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.normal_forces import edge_moments, pressed_shares, tip_over
+from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
+from kane_dynamics.analysis.tip_over import edge_moments, tip_over
 from kane_dynamics.exceptions import InvalidInputError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)
