@@ -25,9 +25,12 @@ import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.wheel_forces import tractions_of
+from kane_dynamics.compiler.graph_code import GraphCode
+from kane_dynamics.compiler.kernel import NO_PARAMETERS
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
@@ -57,16 +60,13 @@ class BaseEffects:
         self, acceleration: ArrayLike, yaw_rate: ArrayLike, scaling: ArrayLike = 1.0
     ) -> tuple[Floats, Floats]:
         """Return wrenches and efforts of motions."""
-        selection = _features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
-        if self.wrenches.ndim == 2:
-            return selection @ self.wrenches, selection @ self.efforts
-        row = selection[..., None, :]
-        return (row @ self.wrenches)[..., 0, :], (row @ self.efforts)[..., 0, :]
+        selection = features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
+        return selection @ self.wrenches, selection @ self.efforts
 
-    def between(self, knots: Floats) -> BaseEffects:
+    def between(self, knot: float) -> BaseEffects:
         """Return the effects between states of a row, linear from one to the next."""
-        before = np.clip(knots.astype(int), 0, len(self.wrenches) - 2)
-        share = (knots - before)[..., None, None]
+        before = min(max(int(knot), 0), len(self.wrenches) - 2)
+        share = knot - before
         wrenches, efforts = (
             (1.0 - share) * x[before] + share * x[before + 1]
             for x in (self.wrenches, self.efforts)
@@ -80,7 +80,7 @@ class TracedEffects:
     def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
         self._recursion = TracedRecursion(planar_robot(robot))
         self._stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
-        self._solved = np.linalg.inv(_features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
+        self._solved = np.linalg.inv(features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
 
     def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
         """Return the effects at a state, or at each of several with the base at one place."""
@@ -110,11 +110,11 @@ def planar_robot(robot: Robot) -> Robot:
     return robot
 
 
-def _features(acceleration: Floats, omega: ArrayLike, scaling: ArrayLike) -> Floats:
+def features(acceleration: Any, omega: Any, scaling: Any) -> Any:
     """Return what the coefficients multiply, shape (..., 7)."""
-    w, s = np.asarray(omega, dtype=float), np.asarray(scaling, dtype=float)
+    w, s = np.asarray(omega), np.asarray(scaling)
     shape = np.broadcast_shapes(acceleration.shape[:-1], w.shape, s.shape)
-    parts = np.ones((*shape, len(_CASES)))
+    parts = np.ones((*shape, len(_CASES)), np.result_type(acceleration, w, s))
     parts[..., 1:4], parts[..., 4], parts[..., 5], parts[..., 6] = (
         acceleration,
         w * w,
@@ -131,20 +131,17 @@ class TracedRecursion:
     """The wrench of the ground and the efforts of one robot, for many states in one call."""
 
     def __init__(self, robot: Robot) -> None:
-        place, speeds, rates = (
-            ca.SX.sym(name, n)
-            for name, n in zip('qva', (robot.nq, robot.nv, robot.nv), strict=True)
-        )
-        states = (ca.vertsplit(x) for x in (place, speeds, rates))
-        efforts, wrench = transmitted(robot, *states)
-        result = ca.vertcat(*vec3(wrench.dual), *vec3(wrench.primary), *efforts)
-        self._function = ca.Function(
-            'transmitted', [place, speeds, rates], [result], {'cse': True}
-        )
+        sizes = robot.nq, robot.nv, robot.nv
+        q, v, a = (symbols(name, n) for name, n in zip('qva', sizes, strict=True))
+        efforts, wrench = transmitted(robot, q, v, a)
+        result = column([*vec3(wrench.dual), *vec3(wrench.primary), *efforts])
+        inputs = [column([*q, *v, *a]), ca.SX(0, 1)]
+        graph = ca.Function('transmitted', inputs, [result], {'cse': True})
+        self._code = GraphCode(robot, 'transmitted', graph)
 
     def at(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return (tau, f) about the origin of the world, then M a + C v + g, (k, 6 + nv)."""
-        return np.array(self._function(q.T, v.T, a.T)).T
+        return self._code(np.concatenate([q, v, a], axis=1), NO_PARAMETERS)
 
 
 class Footing(NamedTuple):

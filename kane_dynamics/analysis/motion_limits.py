@@ -23,16 +23,19 @@ from kane_dynamics.analysis.base_effects import (
     TracedFooting,
     planar_robot,
 )
-from kane_dynamics.analysis.base_motion import BaseMotion
+from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
+from kane_dynamics.analysis.traced_margins import ROW, MarginParameters, margin_code
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['MarginUse', 'MotionLimits', 'SafetyMargins']
+
+_START = DriveResponse(1.0)  # its rate at first is what lacks, in 1 s
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,9 @@ class MotionLimits:
         self.speeds = known_limits(robot.velocity_limit[self.wheels])
         self.effects = TracedEffects(robot, self.still)
         self.footing = TracedFooting(contacts)
+        motors = len(self.efforts)
+        friction = contacts.friction.min(axis=1)
+        self.code = margin_code(robot, friction, len(self.wheels), motors)
         self._ground: tuple[bytes, GroundRows] | None = None
         self.names = (
             'tip-over',
@@ -145,6 +151,7 @@ class MotionLimits:
         distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
         pressing = np.r_[np.zeros(3), polygon.normal]
         shares = pressed_shares(polygon, contacts.stiffness)
+        more = [polygon.edge_rows[-1]] * (len(points) - len(polygon.corners))  # each has as many
         # with which the rows alone move what nothing drives, of least norm
         held = np.linalg.pinv(rows[:, self.joints_without_gain])
         pulls = held @ tractions.reshape(len(rows), -1)
@@ -154,7 +161,7 @@ class MotionLimits:
         pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
         return GroundRows(
             float(distances.min()),
-            np.vstack([pressing, shares, polygon.edge_rows]).T,
+            np.vstack([pressing, shares, polygon.edge_rows, *more]).T,
             pushes,
             -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
         )
@@ -213,18 +220,20 @@ class MarginUse:
         self._effects = BaseEffects(
             effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
         )
-        # efforts of wheels and speeds, of twist, inertial acceleration, yaw rate times velocity
-        rates, most = ground.rates.T, limits.efforts[: len(wheels)]
-        spun = np.vstack([robot.damping[wheels] * rates, limits.spin * rates]) / most
-        spun = np.vstack([spun, [-spun[4], spun[3]]])
-        speeds = np.vstack([rates / limits.speeds, np.zeros((5, len(wheels)))])
-        self._wheels = np.hstack([spun, speeds])
-        self._rubbing = robot.friction[wheels] / most
-        drag, kept = np.zeros(len(limits.efforts)), limits.margins
-        moving = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
-        drag[len(wheels) :] = moving[limits.arm]
-        asked = kept.effort - drag / limits.efforts
-        self._most = np.append(asked, np.full(len(wheels), kept.speed))
+        kept, most = limits.margins, limits.efforts[: len(wheels)]
+        drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        drag[wheels] = 0.0
+        asked = kept.effort - drag[[*wheels, *limits.arm]] / limits.efforts
+        spun = np.stack([limits.spin / most, robot.damping[wheels] / most, 1.0 / limits.speeds])
+        self._shared = MarginParameters(
+            np.zeros(4),
+            np.array([ground.size, kept.edge, kept.friction]),
+            self._effects.wrenches,
+            self._effects.efforts,
+            spun[:, None] * ground.rates.T,
+            robot.friction[wheels] / most,
+            np.append(asked, np.full(len(wheels), kept.speed)),
+        )
 
     @property
     def slack(self) -> Floats:
@@ -250,29 +259,53 @@ class MarginUse:
             Where the arm is on its plan, in steps.
 
         """
-        scalings, turning = np.asarray(speed_scaling, dtype=float), motion.twist[..., 2:]
-        there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
-        ground, pushed = there.at(motion.acceleration, turning[..., 0], scalings)
-        k, wheels = len(self._limits.contacts.names), len(self._limits.wheels)
-        efforts = len(self._limits.efforts)
-        moved = np.concatenate([*motion, turning * motion.twist[..., :2]], axis=-1) @ self._wheels
-        rooms = np.empty((*ground.shape[:-1], len(self._limits.names)))
-        self._of_ground(ground, pushed[..., : 3 * k], rooms[..., : 1 + k])
-        used, speeds = rooms[..., 1 + k :], moved[..., wheels:]
-        used[..., :efforts] = pushed[..., 3 * k :]
-        used[..., efforts:] = speeds
-        used[..., :wheels] += moved[..., :wheels] + self._rubbing * np.sign(speeds)
-        np.subtract(self._most, np.abs(used, out=used), out=used)
-        return rooms
+        u, v, turning = np.moveaxis(motion.twist, -1, 0)
+        rate = motion.acceleration + np.stack([turning * v, -turning * u, 0.0 * u], axis=-1)
+        parts = motion.twist, motion.twist + rate, np.zeros(1), np.expand_dims(speed_scaling, -1)
+        return self._rooms(_START, parts, knots)
 
-    def _of_ground(self, ground: Floats, pulls: Floats, rooms: Floats) -> None:
-        """Set headrooms of tipping over and of the friction of each contact."""
-        kept, mu = self._limits.margins, self._limits.contacts.friction.min(axis=1)
-        total, loads = ground[..., 0], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
-        forces = pulls.reshape(*pulls.shape[:-1], len(mu), 3)
-        used = np.sqrt(np.einsum('...ij,...ij->...i', forces, forces))
-        with np.errstate(divide='ignore', invalid='ignore'):
-            edge = ground[..., 1 + len(mu) :].min(axis=-1) / total
-            use = np.where(used > 0.0, used / (mu * loads), 0.0)
-        rooms[..., 0] = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
-        rooms[..., 1:] = np.where(np.isnan(mu), np.inf, kept.friction - use)
+    def after(
+        self,
+        drive: DriveResponse,
+        twist: Floats,
+        commands: Floats,
+        times: Floats,
+        speed_scaling: Floats | float,
+        knots: Floats,
+    ) -> Floats:
+        """
+        Return the least headroom of each limit over the motions of commands, shape (c, l).
+
+        Parameters
+        ----------
+        drive : DriveResponse
+            How the base follows a command.
+        twist, commands : ndarray, shapes (3,) and (c, 3)
+            Of the base frame now, and those that stand.
+        times : ndarray, shape (m,)
+            At which the motion is looked at [s].
+        speed_scaling, knots : ndarray, shapes (c,) and (c, m)
+            As for `of`.
+
+        """
+        scaling = np.reshape(speed_scaling, (-1, 1, 1))
+        parts = twist, commands[:, None], times[:, None], scaling
+        return self._rooms(drive, parts, knots).min(axis=1)
+
+    def _rooms(self, drive: DriveResponse, parts: tuple[Floats, ...], knots: ArrayLike) -> Floats:
+        """Return headrooms of start, goal, time and part of the arm's speed, shapes (..., n)."""
+        shape = np.broadcast_shapes(*(x.shape[:-1] for x in parts), np.shape(knots))
+        rows = np.empty((*shape, ROW))
+        rows[..., :3], rows[..., 3:6], rows[..., 6:7], rows[..., 7:] = parts
+        flat, there = rows.reshape(-1, ROW), self._effects
+        shared = self._shared._replace(drive=drive.parameters)
+        if not self._planned:
+            result = self._limits.code(flat, shared.vector())
+        else:
+            result = np.empty((len(flat), len(self._limits.names)))
+            where = np.broadcast_to(knots, shape).ravel()
+            for knot in np.unique(where):
+                there, on = self._effects.between(knot), where == knot
+                now = shared._replace(ground=there.wrenches, pushed=there.efforts)
+                result[on] = self._limits.code(flat[on], now.vector())
+        return result.reshape(*shape, -1)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
@@ -31,7 +31,7 @@ from kane_dynamics.typing import ArrayLike, Floats
 __all__ = ['Governor', 'GovernorResult']
 
 MOMENTS = 8  # of the horizon that are looked at, and its end state
-_END = 1e30  # [s] after which every drive follows its command
+_END = 1e12  # [s] after which every drive follows its command
 _KNOTS = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
 
 FASTEST = 1e6  # [m/s, rad/s] of any base
@@ -216,11 +216,9 @@ class Governor:
         steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
-        if steady:
-            ends = moving(commands, np.zeros_like(commands))
-            return rooms.of(ends, speed_scaling, np.multiply(speed_scaling, MOMENTS - 1.0))
-        motion = self._drive.after(twist, commands[:, None, :], self._moments)
-        return rooms.of(motion, speed_scaling, speed_scaling * _KNOTS).min(axis=1)
+        which = slice(-1, None) if steady else slice(None)
+        at = self._moments[which], speed_scaling, speed_scaling * _KNOTS[which]
+        return rooms.after(self._drive, twist, commands, *at)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
