@@ -83,11 +83,8 @@ class DriveResponse:
                 'a drive without a limit of its acceleration needs a time_constant > 0'
             )
         self._limit = limit
-
-    @property
-    def parameters(self) -> Floats:
-        """Return T, and A of each component."""
-        return np.array([self._lag, *self._limit])
+        self.parameters = np.array([self._lag, *limit])  # T, and A of each component
+        self.parameters.setflags(write=False)
 
     def after(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> BaseMotion:
         """

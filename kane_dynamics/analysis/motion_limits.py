@@ -23,19 +23,16 @@ from kane_dynamics.analysis.base_effects import (
     TracedFooting,
     planar_robot,
 )
-from kane_dynamics.analysis.base_motion import BaseMotion, DriveResponse
-from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.analysis.ground_contacts import ContactGeometry, GroundContacts
 from kane_dynamics.analysis.normal_forces import pressed_shares
-from kane_dynamics.analysis.support_polygon import support_polygon
 from kane_dynamics.analysis.traced_margins import ROW, MarginParameters, margin_code
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.typing import ArrayLike, Floats
+from kane_dynamics.typing import Floats
 
 __all__ = ['MarginUse', 'MotionLimits', 'SafetyMargins']
-
-_START = DriveResponse(1.0)  # its rate at first is what lacks, in 1 s
 
 
 @dataclass(frozen=True)
@@ -147,7 +144,7 @@ class MotionLimits:
     def _ground_rows(self, q: Floats) -> GroundRows:
         points, rows, tractions = self.footing.at(q)
         contacts = self.contacts
-        polygon = support_polygon(points, contacts.normal, contacts.names)
+        polygon = contacts.polygon_of(ContactGeometry(points, {}))
         distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
         pressing = np.r_[np.zeros(3), polygon.normal]
         shares = pressed_shares(polygon, contacts.stiffness)
@@ -208,32 +205,25 @@ class MarginUse:
         robot, start = contacts.robot, np.atleast_2d(q)[0]
         self._planned = np.ndim(q) > 1
         ground, effects = limits.ground(start), limits.effects.at(q, v, a)
-        self._size, count = ground.size, 3 * len(contacts.names)
-        c, s = np.cos(start[2]), np.sin(start[2])
-        turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        forces = turned @ ground.wrenches[3:]
-        moments = turned @ ground.wrenches[:3]
-        # of -p x f; no row has a moment about the vertical
-        forces[2] += start[0] * moments[1] - start[1] * moments[0]
-        pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
-        pushes[:, count:] /= limits.efforts
-        self._effects = BaseEffects(
-            effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
-        )
+        self._size, pushed = ground.size, effects.efforts @ ground.pushes
+        pushed[..., 3 * len(contacts.names) :] /= limits.efforts
+        pressing = effects.wrenches @ ground.wrenches
+        self._effects = BaseEffects(pressing, pushed)
         kept, most = limits.margins, limits.efforts[: len(wheels)]
         drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
         drag[wheels] = 0.0
         asked = kept.effort - drag[[*wheels, *limits.arm]] / limits.efforts
         spun = np.stack([limits.spin / most, robot.damping[wheels] / most, 1.0 / limits.speeds])
-        self._shared = MarginParameters(
+        parameters = MarginParameters(
             np.zeros(4),
+            pressing[0] if self._planned else pressing,
+            pushed[0] if self._planned else pushed,
             np.array([ground.size, kept.edge, kept.friction]),
-            self._effects.wrenches,
-            self._effects.efforts,
             spun[:, None] * ground.rates.T,
             robot.friction[wheels] / most,
             np.append(asked, np.full(len(wheels), kept.speed)),
         )
+        self._numbers = parameters.vector()
 
     @property
     def slack(self) -> Floats:
@@ -242,27 +232,6 @@ class MarginUse:
         parts = (kept.edge / self._size, 1.0 - kept.friction, 1.0 - kept.effort, 1.0 - kept.speed)
         wheels = len(limits.wheels)
         return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))
-
-    def of(
-        self, motion: BaseMotion, speed_scaling: ArrayLike = 1.0, knots: ArrayLike = 0.0
-    ) -> Floats:
-        """
-        Return the headroom of each limit, negative beyond its reserve, shape (..., l).
-
-        Parameters
-        ----------
-        motion : BaseMotion
-            Of the base frame, in its axes, shapes (..., 3).
-        speed_scaling : array_like, shape (...)
-            Part of the arm's speed.
-        knots : array_like, shape (...)
-            Where the arm is on its plan, in steps.
-
-        """
-        u, v, turning = np.moveaxis(motion.twist, -1, 0)
-        rate = motion.acceleration + np.stack([turning * v, -turning * u, 0.0 * u], axis=-1)
-        parts = motion.twist, motion.twist + rate, np.zeros(1), np.expand_dims(speed_scaling, -1)
-        return self._rooms(_START, parts, knots)
 
     def after(
         self,
@@ -284,28 +253,30 @@ class MarginUse:
             Of the base frame now, and those that stand.
         times : ndarray, shape (m,)
             At which the motion is looked at [s].
-        speed_scaling, knots : ndarray, shapes (c,) and (c, m)
-            As for `of`.
+        speed_scaling : float or ndarray, shape (c,)
+            Part of the arm's speed.
+        knots : ndarray, shape (m,)
+            Where the arm is on its plan at full speed, in steps.
 
         """
-        scaling = np.reshape(speed_scaling, (-1, 1, 1))
-        parts = twist, commands[:, None], times[:, None], scaling
-        return self._rooms(drive, parts, knots).min(axis=1)
+        rows = np.empty((len(times), len(commands), ROW))
+        rows[..., :3], rows[..., 3:6], rows[..., 7] = twist, commands, speed_scaling
+        rows[..., 6] = times[:, None]
+        if self._planned:
+            knots = np.multiply.outer(knots, np.broadcast_to(speed_scaling, len(commands)))
+        rooms = self._rooms(drive, rows.reshape(-1, ROW), knots.ravel())
+        return rooms.reshape(len(times), len(commands), -1).min(axis=0)
 
-    def _rooms(self, drive: DriveResponse, parts: tuple[Floats, ...], knots: ArrayLike) -> Floats:
-        """Return headrooms of start, goal, time and part of the arm's speed, shapes (..., n)."""
-        shape = np.broadcast_shapes(*(x.shape[:-1] for x in parts), np.shape(knots))
-        rows = np.empty((*shape, ROW))
-        rows[..., :3], rows[..., 3:6], rows[..., 6:7], rows[..., 7:] = parts
-        flat, there = rows.reshape(-1, ROW), self._effects
-        shared = self._shared._replace(drive=drive.parameters)
+    def _rooms(self, drive: DriveResponse, rows: Floats, knots: Floats) -> Floats:
+        """Return headrooms of start, goal, time and part of the arm's speed, shape (n, l)."""
+        numbers, code = self._numbers, self._limits.code
+        numbers[:4] = drive.parameters
         if not self._planned:
-            result = self._limits.code(flat, shared.vector())
-        else:
-            result = np.empty((len(flat), len(self._limits.names)))
-            where = np.broadcast_to(knots, shape).ravel()
-            for knot in np.unique(where):
-                there, on = self._effects.between(knot), where == knot
-                now = shared._replace(ground=there.wrenches, pushed=there.efforts)
-                result[on] = self._limits.code(flat[on], now.vector())
-        return result.reshape(*shape, -1)
+            return code(rows, numbers)
+        result = np.empty((len(rows), len(self._limits.names)))
+        for knot in np.unique(knots):
+            there, on = self._effects.between(knot), knots == knot
+            now = np.append(there.wrenches, there.efforts)
+            numbers[4 : 4 + len(now)] = now
+            result[on] = code(rows[on], numbers)
+        return result

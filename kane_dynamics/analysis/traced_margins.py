@@ -7,7 +7,7 @@ import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import absolute, as_array, sign, sqrt, where
-from kane_dynamics.algebra.traced_scalar import column, symbols
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.analysis.base_effects import features
 from kane_dynamics.analysis.base_motion import followed, moving
 from kane_dynamics.compiler.graph_code import GraphCode
@@ -21,11 +21,11 @@ class MarginParameters(NamedTuple):
     """What headrooms depend on besides the rows, at a state; k contacts, w wheels, m motors."""
 
     drive: Any  # shape (4,): Lag [s] and limits of accelerations
-    kept: Any  # shape (3,): Size of the support polygon [m], least distance [m], part of mu N
     ground: Any  # shape (7, 1 + 2 k): Effects on the pressing force, loads, moments about edges
     pushed: Any  # shape (7, 3 k + m): On tractions and on parts of effort limits
+    kept: Any  # shape (3,): Size of the support polygon [m], least distance [m], part of mu N
     wheels: Any  # shape (3, 3, w): From rates and twist: spin, damping, parts of speed limits
-    rubbing: Any  # shape (w,): Dry friction, as parts of effort limits
+    friction: Any  # shape (w,): Dry friction, as parts of effort limits
     most: Any  # shape (m + w,): Parts of effort and speed limits that may be used
 
     def vector(self) -> Floats:
@@ -37,22 +37,19 @@ def margin_code(robot: Robot, friction: Floats, wheels: int, motors: int) -> Gra
     """Return the headrooms of rows; friction of each contact, NaN where it is not known."""
     k = len(friction)
     shapes = MarginParameters(
-        *((4,), (3,), (7, 1 + 2 * k), (7, 3 * k + motors), (3, 3, wheels)),
+        *((4,), (7, 1 + 2 * k), (7, 3 * k + motors), (3,), (3, 3, wheels)),
         *((wheels,), (motors + wheels,)),
     )
     sizes = [int(np.prod(shape)) for shape in shapes]
     row, numbers = symbols('row', ROW), symbols('parameters', sum(sizes))
     parts = np.split(as_array(numbers), np.cumsum(sizes)[:-1])
     p = MarginParameters(*(x.reshape(n) for x, n in zip(parts, shapes, strict=True)))
-    rooms = column(_headrooms(as_array(row), p, friction))
-    return GraphCode(
-        robot, 'margins', ca.Function('margins', [column(row), column(numbers)], [rooms])
-    )
+    return GraphCode(robot, 'margins', row, numbers, _headrooms(as_array(row), p, friction))
 
 
 def _headrooms(row: Any, p: MarginParameters, friction: Floats) -> list[Any]:
     """Return what is left of tipping over, friction, efforts and speeds, traced."""
-    k, wheels = len(friction), len(p.rubbing)
+    k, wheels = len(friction), len(p.friction)
     lag, *limits = p.drive
     size, edge, part = p.kept
     each = [
@@ -74,5 +71,5 @@ def _headrooms(row: Any, p: MarginParameters, friction: Floats) -> list[Any]:
     spun, speeds = rate @ p.wheels[0] + twist @ p.wheels[1], twist @ p.wheels[2]
     used = [*pushed[3 * k :], *speeds]
     for j in range(wheels):
-        used[j] = used[j] + spun[j] + p.rubbing[j] * sign(speeds[j])
+        used[j] = used[j] + spun[j] + p.friction[j] * sign(speeds[j])
     return rooms + [most - absolute(x) for most, x in zip(p.most, used, strict=True)]

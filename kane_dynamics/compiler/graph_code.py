@@ -2,34 +2,37 @@
 """Machine code of a graph that is no function of the table: many rows with shared parameters."""
 
 import ctypes
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
+from kane_dynamics.algebra.traced_scalar import column
 from kane_dynamics.compiler.cache import CachedKernel
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
+from kane_dynamics.compiler.kernel import NO_PARAMETERS
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.compiler.llvm.module import batch_ir, kernel_ir
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, start_compiling
 from kane_dynamics.compiler.recipe import Kernels, Recipe
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.robot.robot import Robot
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Floats, NDArray
+
+Scalars = Sequence[Any] | NDArray
 
 
 class GraphCode:
     """A function of a row of numbers and of parameters, which many rows share."""
 
-    def __init__(self, robot: Robot, name: str, graph: ca.Function) -> None:
-        row, parameters = graph.sx_in()
-        self._width = graph.numel_out(0)
-        self._spec = KernelSpec(
-            name,
-            (row.numel(),),
-            ((self._width,),),
-            ca.Function(name, [row, parameters], [graph(row, parameters), ca.SX(1.0)]),
-            parameters.numel(),
-        )
+    def __init__(
+        self, robot: Robot, name: str, row: Scalars, shared: Scalars, result: Scalars
+    ) -> None:
+        inputs, self._width = [column(row), column(shared)], len(result)
+        graph = ca.Function(name, inputs, [column(result), ca.SX(1.0)], {'cse': True})
+        shapes = (len(row),), ((self._width,),)
+        self._spec = KernelSpec(name, *shapes, graph, len(shared))
         recipe = Recipe(robot, ConstraintSet(robot), RowPlan(), (), (), True)
         kernels = recipe.cached((name, graph.serialize()), self._compiled)[0]
         code = [kernel.code for kernel in kernels.values()]
@@ -44,7 +47,7 @@ class GraphCode:
         shape = spec.input_sizes, spec.output_shapes, spec.operations
         return {name: CachedKernel(job.result(), *shape) for name, job in jobs.items()}
 
-    def __call__(self, rows: Floats, parameters: Floats) -> Floats:
+    def __call__(self, rows: Floats, parameters: Floats = NO_PARAMETERS) -> Floats:
         """Return the results of rows, shape (n, m); NaN where a number is not finite or huge."""
         result, sound = np.full((len(rows), self._width), np.nan), np.empty(len(rows))
         arrays = rows, parameters, result, sound

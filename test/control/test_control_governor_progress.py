@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on, steering_of
+from support.headrooms import headrooms_of
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.control.governor import Governor
 
@@ -98,7 +99,8 @@ def braking_time(kind, twist, friction=0.5, arm=0.0):
     low, high = np.zeros(60), np.full(60, 1e3)
     for _ in range(40):
         rate = 0.5 * (low + high)
-        keeps = rooms.of(moving(shares[:, None] * twist, -rate[:, None] * twist)).min(axis=1) >= 0
+        motions = zip(np.outer(shares, twist), -np.outer(rate, twist), strict=True)
+        keeps = np.array([headrooms_of(rooms, *motion).min() >= 0 for motion in motions])
         low, high = np.where(keeps, rate, low), np.where(keeps, high, rate)
     return float(np.mean(1.0 / low)) if low.min() > 0.0 else np.inf
 
