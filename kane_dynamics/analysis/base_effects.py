@@ -34,7 +34,7 @@ from kane_dynamics.compiler.graph_code import GraphCode
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import ArrayLike, Floats
+from kane_dynamics.typing import Floats
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
     [
@@ -55,13 +55,6 @@ class BaseEffects:
 
     wrenches: Floats
     efforts: Floats  # shape (..., 7, nv): Of M a + C v + g, without armature and friction
-
-    def at(
-        self, acceleration: ArrayLike, yaw_rate: ArrayLike, scaling: ArrayLike = 1.0
-    ) -> tuple[Floats, Floats]:
-        """Return wrenches and efforts of motions."""
-        selection = features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
-        return selection @ self.wrenches, selection @ self.efforts
 
     def between(self, knot: float) -> BaseEffects:
         """Return the effects between states of a row, linear from one to the next."""

@@ -144,7 +144,7 @@ class MotionLimits:
     def _ground_rows(self, q: Floats) -> GroundRows:
         points, rows, tractions = self.footing.at(q)
         contacts = self.contacts
-        polygon = contacts.polygon_of(ContactGeometry(points, {}))
+        polygon = contacts.polygon_of(ContactGeometry([*points], {}))
         distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
         pressing = np.r_[np.zeros(3), polygon.normal]
         shares = pressed_shares(polygon, contacts.stiffness)

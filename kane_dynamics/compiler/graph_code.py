@@ -49,7 +49,9 @@ class GraphCode:
 
     def __call__(self, rows: Floats, parameters: Floats = NO_PARAMETERS) -> Floats:
         """Return the results of rows, shape (n, m); NaN where a number is not finite or huge."""
-        result, sound = np.full((len(rows), self._width), np.nan), np.empty(len(rows))
+        result, sound = np.empty((len(rows), self._width)), np.empty(len(rows))
         arrays = rows, parameters, result, sound
         self._run(*[x.ctypes.data for x in arrays], 0, len(rows))
+        if not sound.all():
+            result[sound == 0.0] = np.nan
         return result

@@ -12,7 +12,7 @@ from support.base_robots import Spot, robot_on
 from support.headrooms import headrooms_of
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_effects import TracedEffects
+from kane_dynamics.analysis.base_effects import TracedEffects, features
 from kane_dynamics.analysis.base_motion import DriveResponse, moving
 from kane_dynamics.analysis.contact_builders import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import MotionLimits, SafetyMargins
@@ -80,7 +80,8 @@ def test_the_polynomials_are_the_recursion(rng):
         v_all, a_all = pace * v, pace**2 * a
         v_all[:3] = turned(q[2]) @ motion.twist
         a_all[:3] = turned(q[2]) @ motion.acceleration
-        wrench, efforts = effects.at(motion.acceleration, motion.twist[2], pace)
+        selection = features(motion.acceleration, motion.twist[2], pace)
+        wrench, efforts = selection @ effects.wrenches, selection @ effects.efforts
         expected = ground_wrench(robot, q, v_all, a_all, about=[*q[:2], 0.0]).reshape(2, 3)
         to_base = turned(q[2]).T
         # sums of terms of 1e3 N m
