@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headrooms of motions of a base as machine code: what follows each command, and what it asks."""
+"""Margins of motions of a base as machine code: what follows each command, and what it asks."""
 
 from typing import Any, NamedTuple
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headrooms of one motion of a base."""
+"""Margins of one motion of a base."""
 
 import numpy as np
 
