@@ -20,6 +20,7 @@ from kane_dynamics.analysis.normal_forces import NormalForces, ground_wrench, no
 from kane_dynamics.analysis.support_polygon import SupportPolygon, polygon_of
 from kane_dynamics.analysis.tip_over import TipOver, Tipping, first_to_tip, tip_over
 from kane_dynamics.bases.block import TwistReach
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.rolling import RollingWheel, Touch
@@ -132,14 +133,22 @@ class GroundContacts:
         return Plane(self.normal).directions()
 
     @cached_property
+    def part_rows(self) -> tuple[tuple[Constraint, str, slice], ...]:
+        """Return the parts of the constraints, the joint of each that rolls, and their rows."""
+        parts, ends = self.constraints.parts, [0]
+        for part in parts:
+            ends.append(ends[-1] + len(part.labels))
+        joints = [joint_of(x) if isinstance(x, RollingWheel) else '' for x in parts]
+        return tuple(zip(parts, joints, map(slice, ends, ends[1:]), strict=False))
+
+    @cached_property
     def normal_rows(self) -> Mapping[str, int]:
         """Return the number of the row along the normal of each wheel that has one."""
-        numbers, first = {}, 0
-        for part in self.constraints.parts:
-            if isinstance(part, RollingWheel) and 'vertical' in part.directions:
-                numbers[joint_of(part)] = first + part.directions.index('vertical')
-            first += len(part.labels)
-        return numbers
+        return {
+            joint: rows.start + part.directions.index('vertical')
+            for part, joint, rows in self.part_rows
+            if isinstance(part, RollingWheel) and 'vertical' in part.directions
+        }
 
     def polygon(self, q: ArrayLike) -> SupportPolygon:
         """

@@ -48,6 +48,8 @@ class SupportPolygon:
     corners : tuple of int
         Points at the corners, clockwise seen from the robot; those inside, or on an edge, carry
         but make no edges.
+    flat : ndarray, shape (k, 2) or (n, k, 2)
+        The points in the axes of the plane about their mean [m].
 
     """
 
@@ -56,6 +58,7 @@ class SupportPolygon:
     normal: Floats
     in_plane: Floats
     corners: tuple[int, ...]
+    flat: Floats
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -87,11 +90,6 @@ class SupportPolygon:
         return self.points.sum(axis=-2) / len(self.names)
 
     @cached_property
-    def flat(self) -> Floats:
-        """Return the points in the axes of the plane about their mean, shape (k, 2) [m]."""
-        return (self.points - self.middle[..., None, :]) @ self.in_plane.T
-
-    @cached_property
     def edge_rows(self) -> Floats:
         """Return the rows over the wrench of the ground of the moments about edges, (e, 6)."""
         sides = -self.axes  # inward x normal
@@ -114,7 +112,8 @@ class SupportPolygon:
         """
         plane = self.normal, self.in_plane, self.names
         laid = [_laid(rows, *plane) for rows in points.tolist()]
-        polygon = replace(self, points=np.array([one.points for one in laid]))
+        there = (np.array([one.points for one in laid]), np.array([one.flat for one in laid]))
+        polygon = replace(self, points=there[0], flat=there[1])
         from_edges = polygon.points[..., None, :, :] - polygon.ends[..., None, :]
         inside = np.einsum('neki,nei->nek', from_edges, polygon.inward)
         lengths = np.array([one.length for one in laid])
@@ -173,7 +172,8 @@ def polygon_of(
     corners = _corners(laid.flat, _ON_EDGE * laid.length**2)
     first = corners.index(min(corners))  # begin at the point that is named first
     order = (*corners[first:], *corners[:first])
-    return SupportPolygon(names, np.array(laid.points), normal, in_plane, order)
+    points, flat = np.array(laid.points), np.array(laid.flat)
+    return SupportPolygon(names, points, normal, in_plane, order, flat)
 
 
 def _corners(flat: list[tuple[float, float]], least: float) -> list[int]:

@@ -26,7 +26,7 @@ from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.analysis.contact_builders import ground_contacts
-from kane_dynamics.analysis.contact_friction import friction_wrench, joint_of
+from kane_dynamics.analysis.contact_friction import friction_wrench
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.normal_forces import EXACT, LEAST_NORM, NormalForces, normal_forces
 from kane_dynamics.analysis.tip_over import TipOver, tip_over
@@ -226,16 +226,13 @@ def tractions_of(
 ) -> dict[str, Floats]:
     """Return the traction that rows give to each contact, (..., 3), world axes [N]."""
     forces = dict.fromkeys(contacts.names, np.zeros((*multipliers.shape[:-1], 3)))
-    free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
-    sharing = free_across or list(contacts.wheels)
-    first = 0
-    for part in contacts.constraints.parts:
-        pushes = multipliers[..., first : first + len(part.labels)]
-        first += len(part.labels)
+    for part, joint, rows in contacts.part_rows:
+        pushes = multipliers[..., rows]
         if isinstance(part, RollingWheel):
-            joint, touch = joint_of(part), touches[part]
-            forces[joint] = forces[joint] + pushes @ touch.directions
+            forces[joint] = forces[joint] + pushes @ touches[part].directions
         elif isinstance(part, NoSideSlip):
+            wheels = contacts.wheels
+            sharing = [name for name in wheels if wheels[name].directions == (ALONG,)] or wheels
             left = as_array([-sin(q[2]), cos(q[2]), 0.0])
             for name in sharing:
                 forces[name] = forces[name] + pushes / len(sharing) * left
