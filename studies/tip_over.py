@@ -16,7 +16,7 @@ import numpy as np
 from rich.progress import track
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.normal_forces import Tipping
+from kane_dynamics.analysis.tip_over import Tipping
 from kane_dynamics.typing import Floats
 from studies import report
 from studies.peers.load_watch import CHATTER, LoadWatch

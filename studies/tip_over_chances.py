@@ -18,8 +18,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.normal_forces import edge_moments
 from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.tip_over import edge_moments
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from kane_dynamics.trajectories.path_limits import ground_wrenches
 from kane_dynamics.typing import Floats

@@ -30,6 +30,12 @@ def cross_rows(a: Floats, b: Floats) -> Floats:
     return result
 
 
+def cross_product(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float]:
+    """Return a x b of plain floats, which arrays of three take ten times as long for."""
+    (x, y, z), (u, v, w) = a, b
+    return y * w - z * v, z * u - x * w, x * v - y * u
+
+
 _YZX, _ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 

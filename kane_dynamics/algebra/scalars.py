@@ -52,6 +52,11 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
     return ca.atan2(y, x)
 
 
+def exp(x: Scalar) -> Scalar:
+    """Return e to the power of `x`."""
+    return _elementary('exp', x)
+
+
 def sqrt(x: Scalar) -> Scalar:
     """Return the square root of `x`."""
     return _elementary('sqrt', x)

@@ -24,14 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
-from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.quaternions import cross, pure, vec3
+from kane_dynamics.algebra.scalars import as_array, cos, sin
+from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.wheel_forces import tractions_of
+from kane_dynamics.compiler.graph_code import GraphCode
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
-from kane_dynamics.typing import ArrayLike, Floats
+from kane_dynamics.typing import Floats
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
     [
@@ -53,20 +56,10 @@ class BaseEffects:
     wrenches: Floats
     efforts: Floats  # shape (..., 7, nv): Of M a + C v + g, without armature and friction
 
-    def at(
-        self, acceleration: ArrayLike, yaw_rate: ArrayLike, scaling: ArrayLike = 1.0
-    ) -> tuple[Floats, Floats]:
-        """Return wrenches and efforts of motions."""
-        selection = _features(np.asarray(acceleration, dtype=float), yaw_rate, scaling)
-        if self.wrenches.ndim == 2:
-            return selection @ self.wrenches, selection @ self.efforts
-        row = selection[..., None, :]
-        return (row @ self.wrenches)[..., 0, :], (row @ self.efforts)[..., 0, :]
-
-    def between(self, knots: Floats) -> BaseEffects:
+    def between(self, knot: float) -> BaseEffects:
         """Return the effects between states of a row, linear from one to the next."""
-        before = np.clip(knots.astype(int), 0, len(self.wrenches) - 2)
-        share = (knots - before)[..., None, None]
+        before = min(max(int(knot), 0), len(self.wrenches) - 2)
+        share = knot - before
         wrenches, efforts = (
             (1.0 - share) * x[before] + share * x[before + 1]
             for x in (self.wrenches, self.efforts)
@@ -78,29 +71,41 @@ class TracedEffects:
     """What the motion of a planar base asks, at any coordinates and motion of the arm."""
 
     def __init__(self, robot: Robot, still: Sequence[str] = ()) -> None:
-        self._recursion = TracedRecursion(planar_robot(robot))
-        self._stopped = [0, 1, 2, *(robot.velocity_index(name) for name in still)]
-        self._solved = np.linalg.inv(_features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
+        moved = planar_robot(robot)
+        q, v, a = (symbols(name, n) for name, n in zip('qva', _sizes(moved), strict=True))
+        case = ax, ay, alpha, omega, s = symbols('case', len(_CASES[0]))
+        stopped = [robot.velocity_index(name) for name in still]
+        speeds = [0.0 if k in stopped else s * x for k, x in enumerate(v)]
+        rates = [0.0 if k in stopped else s * s * x for k, x in enumerate(a)]
+        sine, cosine = sin(q[2]), cos(q[2])
+        speeds[:3], rates[:2] = [0.0, 0.0, omega], _turned(cosine, -sine, [ax, ay])
+        rates[2] = alpha
+        efforts, wrench = transmitted(moved, q, speeds, rates)
+        force, moment = vec3(wrench.primary), vec3(wrench.dual)
+        there = pure([q[0], q[1], 0.0])
+        moment = moment - vec3(cross(there, wrench.primary))
+        parts = (_turned(cosine, sine, x) for x in (moment, force, efforts))
+        self._code = GraphCode(robot, 'effects', [*q, *v, *a, *case], [], np.concatenate([*parts]))
+        self._solved = np.linalg.inv(features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
 
     def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
         """Return the effects at a state, or at each of several with the base at one place."""
-        indices = np.atleast_2d(q)
-        x, y, alpha, omega, scaling = _CASES.T
-        speeds, rates = (
-            np.multiply.outer(s, np.atleast_2d(values)).swapaxes(0, 1)
-            for s, values in ((scaling, v), (scaling**2, a))
-        )
-        speeds[..., self._stopped] = rates[..., self._stopped] = 0.0
-        c, s = np.cos(indices[0, 2]), np.sin(indices[0, 2])
-        speeds[..., 2] = omega
-        rates[..., :3] = np.stack([c * x - s * y, s * x + c * y, alpha], axis=-1)
-        cases = (
-            np.repeat(indices, len(x), axis=0),
-            *(m.reshape(-1, m.shape[-1]) for m in (speeds, rates)),
-        )
-        result = self._solved @ self._recursion.at(*cases).reshape(len(indices), len(x), -1)
+        states = np.atleast_2d(np.concatenate([q, v, a], axis=-1))
+        shape = len(states), len(_CASES)
+        rows = np.empty((*shape, states.shape[1] + len(_CASES[0])))
+        rows[..., : states.shape[1]], rows[..., states.shape[1] :] = states[:, None], _CASES
+        result = self._solved @ self._code(rows.reshape(-1, rows.shape[-1])).reshape(*shape, -1)
         coefficients = result if np.ndim(q) > 1 else result[0]
         return BaseEffects(coefficients[..., :6], coefficients[..., 6:])
+
+
+def _turned(c: Any, s: Any, x: Any) -> Any:
+    """Return vectors with the first two components in axes turned by an angle."""
+    return as_array([c * x[0] + s * x[1], c * x[1] - s * x[0], *x[2:]])
+
+
+def _sizes(robot: Robot) -> tuple[int, int, int]:
+    return robot.nq, robot.nv, robot.nv
 
 
 def planar_robot(robot: Robot) -> Robot:
@@ -110,11 +115,11 @@ def planar_robot(robot: Robot) -> Robot:
     return robot
 
 
-def _features(acceleration: Floats, omega: ArrayLike, scaling: ArrayLike) -> Floats:
+def features(acceleration: Any, omega: Any, scaling: Any) -> Any:
     """Return what the coefficients multiply, shape (..., 7)."""
-    w, s = np.asarray(omega, dtype=float), np.asarray(scaling, dtype=float)
+    w, s = np.asarray(omega), np.asarray(scaling)
     shape = np.broadcast_shapes(acceleration.shape[:-1], w.shape, s.shape)
-    parts = np.ones((*shape, len(_CASES)))
+    parts = np.ones((*shape, len(_CASES)), np.result_type(acceleration, w, s))
     parts[..., 1:4], parts[..., 4], parts[..., 5], parts[..., 6] = (
         acceleration,
         w * w,
@@ -131,20 +136,14 @@ class TracedRecursion:
     """The wrench of the ground and the efforts of one robot, for many states in one call."""
 
     def __init__(self, robot: Robot) -> None:
-        place, speeds, rates = (
-            ca.SX.sym(name, n)
-            for name, n in zip('qva', (robot.nq, robot.nv, robot.nv), strict=True)
-        )
-        states = (ca.vertsplit(x) for x in (place, speeds, rates))
-        efforts, wrench = transmitted(robot, *states)
-        result = ca.vertcat(*vec3(wrench.dual), *vec3(wrench.primary), *efforts)
-        self._function = ca.Function(
-            'transmitted', [place, speeds, rates], [result], {'cse': True}
-        )
+        q, v, a = (symbols(name, n) for name, n in zip('qva', _sizes(robot), strict=True))
+        efforts, wrench = transmitted(robot, q, v, a)
+        result = [*vec3(wrench.dual), *vec3(wrench.primary), *efforts]
+        self._code = GraphCode(robot, 'transmitted', [*q, *v, *a], [], result)
 
     def at(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return (tau, f) about the origin of the world, then M a + C v + g, (k, 6 + nv)."""
-        return np.array(self._function(q.T, v.T, a.T)).T
+        return self._code(np.concatenate([q, v, a], axis=1))
 
 
 class Footing(NamedTuple):
@@ -159,8 +158,7 @@ class TracedFooting:
     """The footing of one robot at any coordinates."""
 
     def __init__(self, contacts: GroundContacts) -> None:
-        robot, place = contacts.robot, ca.SX.sym('q', contacts.robot.nq)
-        q = ca.vertsplit(place)
+        robot, q = contacts.robot, symbols('q', contacts.robot.nq)
         matrix = contacts.constraints.rows(q, [0.0] * robot.nv, 0.0).matrix
         geometry = contacts.traced_at(q)
         pulls = tractions_of(contacts, q, geometry.touches, np.eye(len(matrix)))
@@ -170,14 +168,13 @@ class TracedFooting:
             np.stack([pulls[name] for name in contacts.names], axis=1),
         ]
         self._shapes = [part.shape for part in parts]
-        result = [ca.vertcat(*(ca.SX(x) for x in part.ravel())) for part in parts]
-        self._function = ca.Function('footing', [place], result, {'cse': True})
-        matters = ca.which_depends(ca.vertcat(*result), place, 1, False)
+        result = np.concatenate([part.ravel() for part in parts])
+        self._code = GraphCode(robot, 'footing', q, [], result)
+        matters = ca.which_depends(column(result), column(q), 1, False)
         self.indices = [k for k, moves in enumerate(matters) if moves and k >= _BASE]
 
-    def at(self, q: Any) -> Footing:
+    def at(self, q: Floats) -> Footing:
         """Return the footing at coordinates q, shape (nq,)."""
-        result = self._function(q)
-        return Footing(
-            *(np.array(x).reshape(shape) for x, shape in zip(result, self._shapes, strict=True))
-        )
+        ends = np.cumsum([np.prod(shape, dtype=int) for shape in self._shapes])[:-1]
+        result = np.split(self._code(q[None])[0], ends)
+        return Footing(*(x.reshape(n) for x, n in zip(result, self._shapes, strict=True)))

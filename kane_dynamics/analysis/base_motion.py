@@ -14,10 +14,11 @@ ones of its origin, in C, and the yaw acceleration:
 :math:`(\dot v_x - \omega v_y, \dot v_y + \omega v_x, \dot\omega)`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra.scalars import absolute, exp, sign, where
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import (
     as_finite,
@@ -82,6 +83,8 @@ class DriveResponse:
                 'a drive without a limit of its acceleration needs a time_constant > 0'
             )
         self._limit = limit
+        self.parameters = np.array([self._lag, *limit])  # T, and A of each component
+        self.parameters.setflags(write=False)
 
     def after(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> BaseMotion:
         """
@@ -104,17 +107,7 @@ class DriveResponse:
         duration = as_numbers('time [s]', time)[..., None]
         if not (duration >= 0.0).all() or np.isinf(duration).any():
             raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {describe(time)}')
-        lag, limit = self._lag, self._limit
-        gap = np.abs(goal - start)
-        beyond = gap > lag * limit
-        most = np.where(beyond, limit, 1.0)  # finite
-        ramped = np.where(beyond, np.minimum(gap - lag * most, duration * most), 0.0)
-        gap = gap - ramped  # the bounded rate has taken some of it
-        if lag:
-            gap = gap * np.exp(-(duration - ramped / limit) / lag)
-        rate = np.minimum(gap / lag, limit) if lag else np.where(gap > 0.0, limit, 0.0)
-        side = np.sign(goal - start)
-        return moving(goal - side * gap, side * rate)
+        return moving(*followed(start, goal, duration, self._lag, self._limit))
 
     def covered(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> Floats:
         r"""
@@ -132,6 +125,24 @@ class DriveResponse:
         lacking = bounded + lag * np.maximum(knee - last, 0.0)
         duration = as_numbers('time [s]', time)[..., None]
         return goal * duration - np.sign(goal - start) * lacking
+
+
+def followed(start: Any, goal: Any, duration: Any, lag: Any, limit: Any) -> tuple[Any, Any]:
+    """Return a component of the twist after a time, and its rate; numbers, arrays or traced."""
+    gap, lags = absolute(goal - start), lag > 0.0
+    beyond = gap > lag * limit
+    most = where(beyond, limit, 1.0)  # finite
+    ramped = where(beyond, _least(gap - lag * most, duration * most), 0.0)
+    gap = gap - ramped  # the bounded rate has taken some of it
+    slow = where(lags, lag, 1.0)
+    gap = where(lags, gap * exp(-(duration - ramped / limit) / slow), gap)
+    rate = where(lags, _least(gap / slow, limit), where(gap > 0.0, limit, 0.0))
+    side = sign(goal - start)
+    return goal - side * gap, side * rate
+
+
+def _least(a: Any, b: Any) -> Any:
+    return where(a < b, a, b)
 
 
 def moving(twist: Floats, rate: Floats) -> BaseMotion:

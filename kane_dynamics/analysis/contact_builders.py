@@ -10,7 +10,6 @@ from kane_dynamics.analysis.contact_friction import (
     common_normal,
     friction_pair,
     joint_of,
-    parts_of,
     placed_casters,
     spring_array,
 )
@@ -73,14 +72,13 @@ def ground_contacts(
 
     """
     several = ConstraintSet.of(robot, constraints)
-    parts = parts_of(several)
-    rolling = [part for part in parts if isinstance(part, RollingWheel)]
+    rolling = several.wheels
     slides = {joint_of(wheel): wheel for wheel in as_several(RollingWheel, 'sliding', sliding)}
     for joint, wheel in slides.items():
         both = sorted(set(wheel.labels) & set(several.labels))
         if both:
             raise ConstraintError(f"wheel '{joint}' rolls and slides along the same: {both}")
-    if not rolling and any(isinstance(part, NoSideSlip) for part in parts):
+    if not rolling and any(isinstance(part, NoSideSlip) for part in several.parts):
         raise ConstraintError('the force of no_side_slip has no wheel to act on, none rolls')
     on_joints = {joint_of(wheel): wheel for wheel in rolling}
     wheels = on_joints | {joint: slides[joint] for joint in slides if joint not in on_joints}

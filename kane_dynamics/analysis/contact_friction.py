@@ -12,14 +12,13 @@ along (x) and across (y) the track: it lies on the ellipse with half axes :math:
 there it is zero here, see `constraints.traction` and `contact_forward_dynamics`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
-from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.closed_contacts import FrictionCone
 from kane_dynamics.constraints.contacts import GROUND
 from kane_dynamics.constraints.rolling import RollingWheel
@@ -135,11 +134,6 @@ def shared_weight(robot: Robot, wheels: int) -> float:
 
 
 _SAME = 1e-9  # between unit normals that are read from digits
-
-
-def parts_of(constraints: Iterable[Constraint]) -> list[Constraint]:
-    """Return constraints, a differential drive taken apart; the order of rows stays."""
-    return [part for one in constraints for part in getattr(one, 'constraints', (one,))]
 
 
 def joint_of(wheel: RollingWheel) -> str:

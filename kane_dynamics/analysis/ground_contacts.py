@@ -6,30 +6,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import cross_rows
+from kane_dynamics.algebra.matrices import cross_product
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches
-from kane_dynamics.analysis.contact_friction import (
-    parts_of,
-    sliding_friction,
-    track_slip,
-)
-from kane_dynamics.analysis.normal_forces import (
-    NormalForces,
-    TipOver,
-    Tipping,
-    first_to_tip,
-    ground_wrench,
-    normal_forces,
-    tip_over,
-)
+from kane_dynamics.analysis.contact_friction import joint_of, sliding_friction, track_slip
+from kane_dynamics.analysis.normal_forces import NormalForces, ground_wrench, normal_forces
 from kane_dynamics.analysis.support_polygon import SupportPolygon, polygon_of
+from kane_dynamics.analysis.tip_over import TipOver, Tipping, first_to_tip, tip_over
 from kane_dynamics.bases.block import TwistReach
+from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.contacts import Plane
 from kane_dynamics.constraints.rolling import RollingWheel, Touch
@@ -126,8 +117,9 @@ class GroundContacts:
 
     @cached_property
     def _bodies(self) -> tuple[int, ...]:
-        """Return the bodies that touch the ground."""
-        frames = [*(wheel.wheel for wheel in self._rolling), *self.casters.values()]
+        """Return the bodies that touch the ground without rolling."""
+        sliding = (wheel.wheel for wheel in self.sliding.values())
+        frames = [*sliding, *self.casters.values()]
         return tuple(dict.fromkeys(frame.body for frame in frames))
 
     @cached_property
@@ -137,13 +129,26 @@ class GroundContacts:
         return tuple(index_of('frame', bodies[body].name, frames) for body in self._bodies)
 
     @cached_property
-    def _rolling(self) -> tuple[RollingWheel, ...]:
-        rolling = [part for part in parts_of(self.constraints) if isinstance(part, RollingWheel)]
-        return (*rolling, *self.sliding.values())
+    def _in_plane(self) -> Floats:
+        return Plane(self.normal).directions()
 
     @cached_property
-    def _plane(self) -> Plane:
-        return Plane(self.normal)
+    def part_rows(self) -> tuple[tuple[Constraint, str, slice], ...]:
+        """Return the parts of the constraints, the joint of each that rolls, and their rows."""
+        parts, ends = self.constraints.parts, [0]
+        for part in parts:
+            ends.append(ends[-1] + len(part.labels))
+        joints = [joint_of(x) if isinstance(x, RollingWheel) else '' for x in parts]
+        return tuple(zip(parts, joints, map(slice, ends, ends[1:]), strict=False))
+
+    @cached_property
+    def normal_rows(self) -> Mapping[str, int]:
+        """Return the number of the row along the normal of each wheel that has one."""
+        return {
+            joint: rows.start + part.directions.index('vertical')
+            for part, joint, rows in self.part_rows
+            if isinstance(part, RollingWheel) and 'vertical' in part.directions
+        }
 
     def polygon(self, q: ArrayLike) -> SupportPolygon:
         """
@@ -160,23 +165,35 @@ class GroundContacts:
     def polygon_of(self, geometry: ContactGeometry) -> SupportPolygon:
         """Return the support polygon of geometry, in numbers."""
         points = np.array(geometry.points, dtype=float)
-        return polygon_of(points, self._plane, self.names)
+        return polygon_of(points, self.normal, self._in_plane, self.names)
 
     def at(self, q: ArrayLike) -> ContactGeometry:
         """Return where the contacts are at coordinates q, by the dynamics."""
-        table = self.dynamics.frame_poses(q).tolist()
-        poses = [Pose.from_rotation_and_position(row[3:], row[:3]) for row in table]
-        return self._geometry(
-            {body: poses[k] for body, k in zip(self._bodies, self._rows, strict=True)}
-        )
+        touches, wheels = {}, self.constraints.wheels
+        table = self.dynamics.wheel_touches(q) if wheels else np.zeros((0, 3))
+        if not isfinite(table.sum()):
+            return self.traced_at(q)  # says why
+        for wheel in wheels:
+            count = 4 + len(wheel.directions)
+            touches[wheel] = Touch(table[0], table[1:4], table[4:count])
+            table = table[count:]
+        if not self._bodies:
+            return self._geometry({}, touches)
+        rows = self.dynamics.frame_poses(q)[..., self._rows, :].tolist()
+        poses = [Pose.from_rotation_and_position(row[3:], row[:3]) for row in rows]
+        return self._geometry(dict(zip(self._bodies, poses, strict=True)), touches)
 
     def traced_at(self, q: Any) -> ContactGeometry:
         """Return where the contacts are at coordinates q, numbers, arrays or traced."""
-        return self._geometry(dict(enumerate(body_poses(self.robot, q))))
+        poses = dict(enumerate(body_poses(self.robot, q)))
+        rolling = {w: _touch(w, poses) for w in self.constraints.wheels}
+        return self._geometry(poses, rolling)
 
-    def _geometry(self, poses: Mapping[int, Pose]) -> ContactGeometry:
-        """Return where the contacts are at poses of the bodies."""
-        touches = {w: w.touch_at(poses[w.wheel.body] * w.wheel.pose) for w in self._rolling}
+    def _geometry(
+        self, poses: Mapping[int, Pose], rolling: Mapping[RollingWheel, Touch]
+    ) -> ContactGeometry:
+        """Return where the contacts are at poses of the bodies, and touches of what rolls."""
+        touches = {**rolling, **{w: _touch(w, poses) for w in self.sliding.values()}}
         points = [touches[wheel].point for wheel in self.wheels.values()]
         points += [(poses[f.body] * f.pose).position() for f in self.casters.values()]
         return ContactGeometry(points, touches)
@@ -190,11 +207,10 @@ class GroundContacts:
             return ground_wrench(robot, q, v, a, external_wrenches)
         place = np.array(checked_coordinates(robot, q))
         speeds, rates = as_vector('v', v, robot.nv), as_vector('a', a, robot.nv)
-        rate = d.centroidal_momentum_rate(place, speeds, rates)
-        mass = sum([body.inertia.mass for body in robot.bodies])
-        force = rate[3:] - mass * robot.gravity
-        moment = rate[:3] + cross_rows(d.center_of_mass(place), force)
-        return np.concatenate([moment, force])
+        wrench = d.centroidal_momentum_rate(place, speeds, rates)
+        wrench[3:] -= sum([body.inertia.mass for body in robot.bodies]) * robot.gravity
+        wrench[:3] += cross_product(d.center_of_mass(place).tolist(), wrench[3:].tolist())
+        return wrench
 
     def loads(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_wrenches: ExternalWrenches = None
@@ -263,3 +279,7 @@ class GroundContacts:
             slip = track_slip(wheel, coordinates, np.array(speeds))
             forces[joint] = sliding_friction(slip, float(normal[k]), self.friction[k])
         return forces
+
+
+def _touch(wheel: RollingWheel, poses: Mapping[int, Pose]) -> Touch:
+    return wheel.touch_at(poses[wheel.wheel.body] * wheel.wheel.pose)

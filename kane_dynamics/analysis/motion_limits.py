@@ -23,14 +23,14 @@ from kane_dynamics.analysis.base_effects import (
     TracedFooting,
     planar_robot,
 )
-from kane_dynamics.analysis.base_motion import BaseMotion
-from kane_dynamics.analysis.ground_contacts import GroundContacts
+from kane_dynamics.analysis.base_motion import DriveResponse
+from kane_dynamics.analysis.ground_contacts import ContactGeometry, GroundContacts
 from kane_dynamics.analysis.normal_forces import pressed_shares
-from kane_dynamics.analysis.support_polygon import support_polygon
+from kane_dynamics.analysis.traced_margins import ROW, MarginParameters, margin_code
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_positive
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.typing import ArrayLike, Floats
+from kane_dynamics.typing import Floats
 
 __all__ = ['MarginUse', 'MotionLimits', 'SafetyMargins']
 
@@ -117,6 +117,9 @@ class MotionLimits:
         self.speeds = known_limits(robot.velocity_limit[self.wheels])
         self.effects = TracedEffects(robot, self.still)
         self.footing = TracedFooting(contacts)
+        motors = len(self.efforts)
+        friction = contacts.friction.min(axis=1)
+        self.code = margin_code(robot, friction, len(self.wheels), motors)
         self._ground: tuple[bytes, GroundRows] | None = None
         self.names = (
             'tip-over',
@@ -141,10 +144,11 @@ class MotionLimits:
     def _ground_rows(self, q: Floats) -> GroundRows:
         points, rows, tractions = self.footing.at(q)
         contacts = self.contacts
-        polygon = support_polygon(points, contacts.normal, contacts.names)
+        polygon = contacts.polygon_of(ContactGeometry([*points], {}))
         distances = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1)
         pressing = np.r_[np.zeros(3), polygon.normal]
         shares = pressed_shares(polygon, contacts.stiffness)
+        more = [polygon.edge_rows[-1]] * (len(points) - len(polygon.corners))  # each has as many
         # with which the rows alone move what nothing drives, of least norm
         held = np.linalg.pinv(rows[:, self.joints_without_gain])
         pulls = held @ tractions.reshape(len(rows), -1)
@@ -154,7 +158,7 @@ class MotionLimits:
         pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
         return GroundRows(
             float(distances.min()),
-            np.vstack([pressing, shares, polygon.edge_rows]).T,
+            np.vstack([pressing, shares, polygon.edge_rows, *more]).T,
             pushes,
             -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
         )
@@ -201,30 +205,25 @@ class MarginUse:
         robot, start = contacts.robot, np.atleast_2d(q)[0]
         self._planned = np.ndim(q) > 1
         ground, effects = limits.ground(start), limits.effects.at(q, v, a)
-        self._size, count = ground.size, 3 * len(contacts.names)
-        c, s = np.cos(start[2]), np.sin(start[2])
-        turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        forces = turned @ ground.wrenches[3:]
-        moments = turned @ ground.wrenches[:3]
-        # of -p x f; no row has a moment about the vertical
-        forces[2] += start[0] * moments[1] - start[1] * moments[0]
-        pushes = np.vstack([turned @ ground.pushes[:3], ground.pushes[3:]])
-        pushes[:, count:] /= limits.efforts
-        self._effects = BaseEffects(
-            effects.wrenches @ np.vstack([moments, forces]), effects.efforts @ pushes
+        self._size, pushed = ground.size, effects.efforts @ ground.pushes
+        pushed[..., 3 * len(contacts.names) :] /= limits.efforts
+        pressing = effects.wrenches @ ground.wrenches
+        self._effects = BaseEffects(pressing, pushed)
+        kept, most = limits.margins, limits.efforts[: len(wheels)]
+        drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
+        drag[wheels] = 0.0
+        asked = kept.effort - drag[[*wheels, *limits.arm]] / limits.efforts
+        spun = np.stack([limits.spin / most, robot.damping[wheels] / most, 1.0 / limits.speeds])
+        parameters = MarginParameters(
+            np.zeros(4),
+            pressing[0] if self._planned else pressing,
+            pushed[0] if self._planned else pushed,
+            np.array([ground.size, kept.edge, kept.friction]),
+            spun[:, None] * ground.rates.T,
+            robot.friction[wheels] / most,
+            np.append(asked, np.full(len(wheels), kept.speed)),
         )
-        # efforts of wheels and speeds, of twist, inertial acceleration, yaw rate times velocity
-        rates, most = ground.rates.T, limits.efforts[: len(wheels)]
-        spun = np.vstack([robot.damping[wheels] * rates, limits.spin * rates]) / most
-        spun = np.vstack([spun, [-spun[4], spun[3]]])
-        speeds = np.vstack([rates / limits.speeds, np.zeros((5, len(wheels)))])
-        self._wheels = np.hstack([spun, speeds])
-        self._rubbing = robot.friction[wheels] / most
-        drag, kept = np.zeros(len(limits.efforts)), limits.margins
-        moving = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
-        drag[len(wheels) :] = moving[limits.arm]
-        asked = kept.effort - drag / limits.efforts
-        self._most = np.append(asked, np.full(len(wheels), kept.speed))
+        self._numbers = parameters.vector()
 
     @property
     def slack(self) -> Floats:
@@ -234,45 +233,50 @@ class MarginUse:
         wheels = len(limits.wheels)
         return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))
 
-    def of(
-        self, motion: BaseMotion, speed_scaling: ArrayLike = 1.0, knots: ArrayLike = 0.0
+    def after(
+        self,
+        drive: DriveResponse,
+        twist: Floats,
+        commands: Floats,
+        times: Floats,
+        speed_scaling: Floats | float,
+        knots: Floats,
     ) -> Floats:
         """
-        Return the headroom of each limit, negative beyond its reserve, shape (..., l).
+        Return the least headroom of each limit over the motions of commands, shape (c, l).
 
         Parameters
         ----------
-        motion : BaseMotion
-            Of the base frame, in its axes, shapes (..., 3).
-        speed_scaling : array_like, shape (...)
+        drive : DriveResponse
+            How the base follows a command.
+        twist, commands : ndarray, shapes (3,) and (c, 3)
+            Of the base frame now, and those that stand.
+        times : ndarray, shape (m,)
+            At which the motion is looked at [s].
+        speed_scaling : float or ndarray, shape (c,)
             Part of the arm's speed.
-        knots : array_like, shape (...)
-            Where the arm is on its plan, in steps.
+        knots : ndarray, shape (m,)
+            Where the arm is on its plan at full speed, in steps.
 
         """
-        scalings, turning = np.asarray(speed_scaling, dtype=float), motion.twist[..., 2:]
-        there = self._effects.between(np.asarray(knots)) if self._planned else self._effects
-        ground, pushed = there.at(motion.acceleration, turning[..., 0], scalings)
-        k, wheels = len(self._limits.contacts.names), len(self._limits.wheels)
-        efforts = len(self._limits.efforts)
-        moved = np.concatenate([*motion, turning * motion.twist[..., :2]], axis=-1) @ self._wheels
-        rooms = np.empty((*ground.shape[:-1], len(self._limits.names)))
-        self._of_ground(ground, pushed[..., : 3 * k], rooms[..., : 1 + k])
-        used, speeds = rooms[..., 1 + k :], moved[..., wheels:]
-        used[..., :efforts] = pushed[..., 3 * k :]
-        used[..., efforts:] = speeds
-        used[..., :wheels] += moved[..., :wheels] + self._rubbing * np.sign(speeds)
-        np.subtract(self._most, np.abs(used, out=used), out=used)
-        return rooms
+        rows = np.empty((len(times), len(commands), ROW))
+        rows[..., :3], rows[..., 3:6], rows[..., 7] = twist, commands, speed_scaling
+        rows[..., 6] = times[:, None]
+        if self._planned:
+            knots = np.multiply.outer(knots, np.broadcast_to(speed_scaling, len(commands)))
+        rooms = self._rooms(drive, rows.reshape(-1, ROW), knots.ravel())
+        return rooms.reshape(len(times), len(commands), -1).min(axis=0)
 
-    def _of_ground(self, ground: Floats, pulls: Floats, rooms: Floats) -> None:
-        """Set headrooms of tipping over and of the friction of each contact."""
-        kept, mu = self._limits.margins, self._limits.contacts.friction.min(axis=1)
-        total, loads = ground[..., 0], np.maximum(ground[..., 1 : 1 + len(mu)], 0.0)
-        forces = pulls.reshape(*pulls.shape[:-1], len(mu), 3)
-        used = np.sqrt(np.einsum('...ij,...ij->...i', forces, forces))
-        with np.errstate(divide='ignore', invalid='ignore'):
-            edge = ground[..., 1 + len(mu) :].min(axis=-1) / total
-            use = np.where(used > 0.0, used / (mu * loads), 0.0)
-        rooms[..., 0] = np.where(total > 0.0, (edge - kept.edge) / self._size, -1.0)
-        rooms[..., 1:] = np.where(np.isnan(mu), np.inf, kept.friction - use)
+    def _rooms(self, drive: DriveResponse, rows: Floats, knots: Floats) -> Floats:
+        """Return headrooms of start, goal, time and part of the arm's speed, shape (n, l)."""
+        numbers, code = self._numbers, self._limits.code
+        numbers[:4] = drive.parameters
+        if not self._planned:
+            return code(rows, numbers)
+        result = np.empty((len(rows), len(self._limits.names)))
+        for knot in np.unique(knots):
+            there, on = self._effects.between(knot), knots == knot
+            now = np.append(there.wrenches, there.efforts)
+            numbers[4 : 4 + len(now)] = now
+            result[on] = code(rows[on], numbers)
+        return result

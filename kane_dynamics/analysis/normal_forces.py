@@ -1,23 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The wrench of the ground, the normal forces that share it, and tip-over margins.
-
-With f, n the force that the robot puts on the ground and its moment about the centre of mass
-:math:`p_c`, and for each edge of the support polygon its axis :math:`a_i`:
-
-.. math:: l_i = (1 - a_i a_i^T)(p_{i+1} - p_c), \quad
-   f_i = (1 - a_i a_i^T) f + l_i \times (a_i a_i^T) n / |l_i|^2, \quad
-   \theta_i = \angle(f_i, l_i)
-
-positive inside. The measure of 1996 (ICRA) is :math:`\min \theta_i |f|`, that of 2000 (Vehicle
-System Dynamics 33) :math:`\min \theta_i |d_i| |f_i|`, with :math:`d_i` the distance of the line of
-:math:`f_i` from the edge. The zero-moment point is where the ground's force alone would do; its
-distance :math:`z_i` from the edge obeys :math:`|l_i| |f_i| \sin\theta_i = z_i\, n \cdot F`: all
-margins are zero together.
-
-The wrench of the ground is affine in accelerations, :math:`W(s) = W_0 + s W_1`, and so are the
-moments that keep the robot on the ground about each edge: the first of them to vanish tells, in
-closed form.
+The wrench of the ground, and the normal forces that share it.
 
 The wrench of the ground is
 
@@ -36,127 +19,21 @@ Springs do not pull: what would lift, lifts, and the others carry (the same prob
 """
 
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import cross_rows, row_lengths
+from kane_dynamics.algebra.matrices import cross_rows
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.least_distance import nearest_above
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, transmitted, wrenches_on_bodies
 from kane_dynamics.analysis.support_polygon import SupportPolygon
+from kane_dynamics.analysis.tip_over import zero_moment_point
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TipOver:
-    """How far a robot is from tipping over each edge of its support polygon; negative: it tips."""
-
-    edges: tuple[tuple[str, str], ...]  # Names of the ends of each edge
-    angles: Floats  # shape (e,): theta_i [rad]
-    edge_forces: Floats  # shape (e,): |f_i| [N]
-    levers: Floats  # shape (e,): |d_i| [m]
-    force: float  # |f| [N]
-    zero_moment_point: Floats  # shape (3,): In the plane of the ground, world axes [m]
-    distances: Floats  # shape (e,): z_i of the zero-moment point from each edge [m]
-
-    @property
-    def margin(self) -> float:
-        """Return the least distance of the zero-moment point from an edge [m]."""
-        return float(self.distances.min())
-
-    @property
-    def edge(self) -> tuple[str, str]:
-        """Return the edge that is nearest to the zero-moment point."""
-        return self.edges[int(np.argmin(self.distances))]
-
-    @property
-    def force_angle_1996(self) -> float:
-        """Return min theta_i |f| [N rad]."""
-        return float(self.angles.min() * self.force)
-
-    @property
-    def force_angle_2000(self) -> float:
-        """Return min theta_i |d_i| |f_i| [N m rad]."""
-        return float((self.angles * self.levers * self.edge_forces).min())
-
-
-def tip_over(polygon: SupportPolygon, wrench: ArrayLike, center_of_mass: ArrayLike) -> TipOver:
-    """Return the margins of a robot that stands on a polygon."""
-    w = as_vector('wrench [N m, N]', wrench, 6)
-    p_c = as_vector('center_of_mass [m]', center_of_mass, 3)
-    f, n = -w[3:], -(w[:3] - cross_rows(p_c, w[3:]))
-    axes = polygon.axes
-    l = _across(axes, polygon.ends - p_c)  # noqa: E741
-    turning = axes * (axes @ n)[:, None]
-    lengths = row_lengths(l)
-    f_i = f - axes * (axes @ f)[:, None]
-    f_i = f_i + cross_rows(l, turning) / np.square(lengths)[:, None]
-    sines, cosines = _dots(axes, cross_rows(f_i, l)), _dots(f_i, l)
-    angles = np.arctan2(sines, cosines)
-    total = float(polygon.normal @ w[3:])
-    flies = not total > 0.0
-    distances = edge_moments(polygon, w)
-    return TipOver(
-        polygon.edges,
-        angles,
-        row_lengths(f_i),
-        lengths * np.abs(np.sin(angles)),
-        float(np.linalg.norm(f)),
-        np.full(3, np.nan) if flies else zero_moment_point(polygon, w),
-        np.full(len(axes), -np.inf) if flies else distances / total,
-    )
-
-
-def zero_moment_point(polygon: SupportPolygon, wrench: Floats) -> Floats:
-    """Return where a force that presses has no moment along the plane, shape (3,) [m]."""
-    n, middle = polygon.normal, polygon.middle
-    moment = wrench[:3] - cross_rows(middle, wrench[3:])
-    return np.asarray(middle + cross_rows(n, moment) / (n @ wrench[3:]))
-
-
-def edge_moments(polygon: SupportPolygon, wrench: Floats) -> Floats:
-    """Return the moment about each edge that keeps the robot on the ground, (..., e) [N m]."""
-    return np.asarray((polygon.edge_rows @ wrench[..., None])[..., 0])
-
-
-def _across(axes: Floats, vectors: Floats) -> Floats:
-    """Return (1 - a a') x for each axis a and vector x."""
-    return vectors - axes * _dots(axes, vectors)[:, None]
-
-
-def _dots(a: Floats, b: Floats) -> Floats:
-    return np.einsum('ij,ij->i', a, b)
-
-
-# A moment that changes by less than this part of what it is made of does not change.
-_ROUNDOFF = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Tipping:
-    """Where a robot begins to tip."""
-
-    factor: float  # Of the direction of accelerations that was asked for, >= 0
-    edge: tuple[str, str] | None  # Names of the ends of the edge
-
-
-def first_to_tip(polygon: SupportPolygon, start: Floats, change: Floats) -> Tipping:
-    """Return the least s >= 0 at which the wrench start + s change of the ground lifts an edge."""
-    now, rate = edge_moments(polygon, start), edge_moments(polygon, change)
-    if (now <= 0.0).any():
-        return Tipping(0.0, polygon.edges[int(np.argmin(now))])
-    arms = np.abs(polygon.ends).max(axis=1)
-    falls = rate < -_ROUNDOFF * (np.abs(change[:3]).max() + arms * np.abs(change[3:]).max())
-    factors = np.full(len(now), np.inf)
-    factors[falls] = -now[falls] / rate[falls]
-    first = int(np.argmin(factors))
-    if not np.isfinite(factors[first]):
-        return Tipping(np.inf, None)
-    return Tipping(float(factors[first]), polygon.edges[first])
 
 
 def ground_wrench(
@@ -234,17 +111,18 @@ def normal_forces(
     unknown = np.full(len(springs), np.nan)
     if not total > 0.0:
         return NormalForces(np.zeros(len(springs)), unknown, determined, False)
-    balanced = bool((edge_moments(polygon, w) >= 0.0).all())
-    zmp = zero_moment_point(polygon, w)
-    point = zmp if balanced else _nearest_inside(polygon, zmp)
-    G, in_plane = _balance(polygon)
+    point = zero_moment_point(polygon, w)
+    place = polygon.in_plane @ (point - polygon.middle)
+    balanced = _holds(polygon, *place.tolist())
+    if not balanced:
+        place = polygon.in_plane @ (_nearest_inside(polygon, point) - polygon.middle)
+    forces = _shared(springs.tolist(), polygon.flat.tolist(), place.tolist(), total)
+    if min(forces) >= 0.0:  # no spring would pull
+        return NormalForces(np.array(forces), np.zeros(len(springs)), determined, balanced)
+    G = _balance(polygon)
     span = np.abs(G[1:]).max()  # rows of one size
     G[1:] /= span
-    moments = total * np.r_[1.0, in_plane @ (point - polygon.middle) / span]
-    weighted = springs[:, None] * G.T
-    forces = weighted @ np.linalg.solve(G @ weighted, moments)
-    if (forces >= 0.0).all():  # no spring would pull
-        return NormalForces(forces, np.zeros(len(springs)), determined, balanced)
+    moments = total * np.append(1.0, place / span)
     solution = nearest_above(
         np.diag(1.0 / np.sqrt(springs)),
         G,
@@ -260,11 +138,27 @@ def normal_forces(
     )
 
 
+def _shared(
+    springs: list[float], flat: list[list[float]], place: list[float], total: float
+) -> list[float]:
+    """Return k_i (s + r x_i) that make up a force at a place of the plane."""
+    stiffness = sum(springs)
+    both = [*zip(springs, flat, strict=True)]
+    a, b = (sum([k * x[i] for k, x in both]) / stiffness for i in (0, 1))
+    arms = [(k, u - a, v - b) for k, (u, v) in both]
+    uu = sum([k * u * u for k, u, _ in arms])
+    uv = sum([k * u * v for k, u, v in arms])
+    vv = sum([k * v * v for k, _, v in arms])
+    mu, mv, square = total * (place[0] - a), total * (place[1] - b), uu * vv - uv * uv or nan
+    ru, rv = (vv * mu - uv * mv) / square, (uu * mv - uv * mu) / square
+    return [k * (total / stiffness + ru * u + rv * v) for k, u, v in arms]
+
+
 def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) -> Floats:
     """Return P with N = P w while every point presses, shape (k, 6) or (n, k, 6)."""
     springs = _springs(polygon, stiffness)
     n, middle = polygon.normal, polygon.middle
-    G, in_plane = _balance(polygon)
+    G, in_plane = _balance(polygon), polygon.in_plane
     # n x M about the middle, of unit moments and forces about the origin of the world
     forces = -cross_rows(middle[..., None, :], np.eye(3))
     moved = np.concatenate([np.broadcast_to(np.eye(3), forces.shape), forces], axis=-2)
@@ -275,11 +169,18 @@ def pressed_shares(polygon: SupportPolygon, stiffness: ArrayLike | None = None) 
     return np.asarray(springs[:, None] * back @ solution)
 
 
-def _balance(polygon: SupportPolygon) -> tuple[Floats, Floats]:
-    """Return G of G N = (n.F, n x M), (..., 3, k), and the directions of the plane, (2, 3)."""
-    in_plane = polygon.in_plane
-    arms = in_plane @ np.swapaxes(polygon.points - polygon.middle[..., None, :], -1, -2)
-    return np.concatenate([np.ones_like(arms[..., :1, :]), arms], axis=-2), in_plane
+def _balance(polygon: SupportPolygon) -> Floats:
+    """Return G of G N = (n.F, n x M), shape (..., 3, k)."""
+    arms = np.swapaxes(polygon.flat, -1, -2)
+    return np.concatenate([np.ones_like(arms[..., :1, :]), arms], axis=-2)
+
+
+def _holds(polygon: SupportPolygon, x: float, y: float) -> bool:
+    """Return whether a place, in the axes of the plane about the middle, is in the polygon."""
+    flat = polygon.flat.tolist()
+    corners = [flat[k] for k in polygon.corners]
+    edges = zip(corners, [*corners[1:], corners[0]], strict=True)  # clockwise
+    return all((c - a) * (y - b) <= (d - b) * (x - a) for (a, b), (c, d) in edges)
 
 
 def _nearest_inside(polygon: SupportPolygon, point: Floats) -> Floats:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import atan2, hypot
+from math import atan2, hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +48,8 @@ class SupportPolygon:
     corners : tuple of int
         Points at the corners, clockwise seen from the robot; those inside, or on an edge, carry
         but make no edges.
+    flat : ndarray, shape (k, 2) or (n, k, 2)
+        The points in the axes of the plane about their mean [m].
 
     """
 
@@ -56,6 +58,7 @@ class SupportPolygon:
     normal: Floats
     in_plane: Floats
     corners: tuple[int, ...]
+    flat: Floats
 
     @cached_property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -107,11 +110,14 @@ class SupportPolygon:
             If they are not in one plane, or on one line, or other points are corners.
 
         """
-        laid = _laid(points, self.normal, self.in_plane, self.names)
-        polygon = replace(self, points=laid.points)
-        from_edges = laid.points[..., None, :, :] - polygon.ends[..., None, :]
+        plane = self.normal, self.in_plane, self.names
+        laid = [_laid(rows, *plane) for rows in points.tolist()]
+        there = (np.array([one.points for one in laid]), np.array([one.flat for one in laid]))
+        polygon = replace(self, points=there[0], flat=there[1])
+        from_edges = polygon.points[..., None, :, :] - polygon.ends[..., None, :]
         inside = np.einsum('neki,nei->nek', from_edges, polygon.inward)
-        for k in np.flatnonzero(inside.min(axis=(1, 2)) < -_LINE * laid.lengths):
+        lengths = np.array([one.length for one in laid])
+        for k in np.flatnonzero(inside.min(axis=(1, 2)) < -_LINE * lengths):
             other = support_polygon(points[k], self.normal, self.names)
             raise InvalidInputError(
                 f'the support polygon has other edges on the way, {other.edges}, than at first, '
@@ -154,20 +160,23 @@ def support_polygon(
     called = tuple(as_names('names', numbered if names is None else names))
     if len(called) != len(rows):
         raise InvalidInputError(f'names: need {len(rows)} of them, got {list(called)}')
-    return polygon_of(rows, Plane(normal), called)
+    plane = Plane(normal)
+    return polygon_of(rows, np.array(plane.normal), plane.directions(), called)
 
 
-def polygon_of(rows: Floats, plane: Plane, names: tuple[str, ...]) -> SupportPolygon:
+def polygon_of(
+    rows: Floats, normal: Floats, in_plane: Floats, names: tuple[str, ...]
+) -> SupportPolygon:
     """Return the support polygon of points, shape (k, 3), that are known to be finite."""
-    in_plane = plane.directions()
-    laid = _laid(rows[None], np.array(plane.normal), in_plane, names)
-    corners = _corners(laid.flat[0].tolist(), _ON_EDGE * float(laid.lengths[0]) ** 2)
+    laid = _laid(rows.tolist(), normal, in_plane, names)
+    corners = _corners(laid.flat, _ON_EDGE * laid.length**2)
     first = corners.index(min(corners))  # begin at the point that is named first
     order = (*corners[first:], *corners[:first])
-    return SupportPolygon(names, laid.points[0], np.array(plane.normal), in_plane, order)
+    points, flat = np.array(laid.points), np.array(laid.flat)
+    return SupportPolygon(names, points, normal, in_plane, order, flat)
 
 
-def _corners(flat: list[list[float]], least: float) -> list[int]:
+def _corners(flat: list[tuple[float, float]], least: float) -> list[int]:
     """Return the corners of the hull of points about their mean, clockwise (Graham 1972)."""
     order = sorted(range(len(flat)), key=lambda k: atan2(*flat[k]))
     # the farthest one is a corner; the first along an axis may be on an edge, but for roundoff
@@ -185,37 +194,45 @@ def _corners(flat: list[list[float]], least: float) -> list[int]:
 
 
 class _Laid(NamedTuple):
-    """Points in a plane, (n, k, 3), in its axes, (n, k, 2), and how far they reach, (n,)."""
+    """Points in a plane, (k, 3), in its axes about their mean, (k, 2), and how far they reach."""
 
-    points: Floats
-    flat: Floats
-    lengths: Floats
+    points: list[list[float]]
+    flat: list[tuple[float, float]]
+    length: float
 
 
-def _laid(rows: Floats, n: Floats, in_plane: Floats, names: tuple[str, ...]) -> _Laid:
-    """Return points that a robot stands on, (n, k, 3), in the plane through their mean."""
-    from_middle = rows - rows.sum(axis=1, keepdims=True) / max(1, len(names))
-    heights = from_middle @ n
-    flat = from_middle @ in_plane.T  # x, y, n right-handed: counterclockwise
-    # singular values of two columns
-    (xx, xy), (_, yy) = np.einsum('nki,nkj->ijn', flat, flat)
-    mean, apart = 0.5 * (xx + yy), np.hypot(0.5 * (xx - yy), xy)
-    lengths, widths = np.sqrt(mean + apart), np.sqrt(np.maximum(mean - apart, 0.0))
-    widths *= len(names) >= _LEAST
-    for k in np.flatnonzero(~(widths > _LINE * lengths)):
+def _laid(rows: list[list[float]], n: Floats, in_plane: Floats, names: tuple[str, ...]) -> _Laid:
+    """Return points that a robot stands on, in the plane through their mean."""
+    points, flat, heights = list[list[float]](), list[tuple[float, float]](), list[float]()
+    length = width = xx = xy = yy = 0.0
+    if len(rows) >= _LEAST:
+        a, b, c = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+        (u0, u1, u2), (v0, v1, v2) = in_plane.tolist()
+        n0, n1, n2 = n.tolist()
+        for x, y, z in rows:
+            dx, dy, dz = x - a, y - b, z - c
+            u, v = u0 * dx + u1 * dy + u2 * dz, v0 * dx + v1 * dy + v2 * dz
+            h = n0 * dx + n1 * dy + n2 * dz
+            xx, xy, yy = xx + u * u, xy + u * v, yy + v * v
+            points.append([x - h * n0, y - h * n1, z - h * n2])
+            flat.append((u, v))  # x, y, n right-handed: counterclockwise
+            heights.append(h)
+        # singular values of two columns
+        mean, apart = 0.5 * (xx + yy), hypot(0.5 * (xx - yy), xy)
+        length, width = sqrt(mean + apart), sqrt(max(mean - apart, 0.0))
+    if not width > _LINE * length:
         raise InvalidInputError(
-            'a robot stands on three points that are not on one line, got '
-            f'{_shown(names, rows[k])}'
+            f'a robot stands on three points that are not on one line, got {_shown(names, rows)}'
         )
-    differ = heights.max(axis=1) - heights.min(axis=1)
-    for k in np.flatnonzero(differ > _FLAT * lengths):
+    differ = max(heights) - min(heights)
+    if differ > _FLAT * length:
         raise InvalidInputError(
             f'points that a robot stands on: need one plane with normal {np.round(n, 4).tolist()},'
-            f' their heights differ by {differ[k]:.6g} m: {_shown(names, rows[k])}'
+            f' their heights differ by {differ:.6g} m: {_shown(names, rows)}'
         )
-    return _Laid(rows - heights[..., None] * n, flat, lengths)
+    return _Laid(points, flat, length)
 
 
-def _shown(names: Sequence[str], points: Floats) -> dict[str, list[float]]:
+def _shown(names: Sequence[str], points: list[list[float]]) -> dict[str, list[float]]:
     rounded = np.round(points, 6).tolist()
     return dict(zip(names, rounded, strict=True))

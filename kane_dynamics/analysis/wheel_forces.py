@@ -26,19 +26,14 @@ from kane_dynamics.algorithms.newton_euler import ExternalWrenches
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.algorithms.udwadia_kalaba import unit_scaling
 from kane_dynamics.analysis.contact_builders import ground_contacts
-from kane_dynamics.analysis.contact_friction import friction_wrench, joint_of, parts_of
+from kane_dynamics.analysis.contact_friction import friction_wrench
 from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.normal_forces import (
-    EXACT,
-    LEAST_NORM,
-    NormalForces,
-    TipOver,
-    normal_forces,
-    tip_over,
-)
+from kane_dynamics.analysis.normal_forces import EXACT, LEAST_NORM, NormalForces, normal_forces
+from kane_dynamics.analysis.tip_over import TipOver, tip_over
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel, Touch
 from kane_dynamics.constraints.wheels import NoSideSlip
+from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.functions import constrained_inverse_dynamics
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
@@ -121,7 +116,7 @@ def wheel_forces(
     stiffness: Mapping[str, float] | None = None,
     sliding: Sequence[RollingWheel] = (),
     external_wrenches: Mapping[str, ArrayLike] | None = None,
-    time: float = 0.0,
+    time: float = START,
 ) -> WheelForces:
     """
     Return normal, longitudinal and lateral force of each wheel of a motion, and tip-over margins.
@@ -160,7 +155,7 @@ def picture_of(
     actuated: Sequence[str],
     weights: ArrayLike | None = None,
     external_wrenches: Mapping[str, ArrayLike] | None = None,
-    time: float = 0.0,
+    time: float = START,
 ) -> WheelForces:
     """Return the contact picture of a stance; parameters and errors as for `wheel_forces`."""
     coordinates, geometry = checked_coordinates(contacts.robot, q), contacts.at(q)
@@ -188,20 +183,23 @@ def picture_of(
         loads = with_joints(loads, contacts, coordinates, effort, actuated, time)
     tractions = tractions_of(contacts, coordinates, geometry.touches, effort.multipliers)
     for name, along in scrub_effort.items():
-        tractions[name] += along @ geometry.touches[contacts.sliding[name]].axes[:2]
-    roundoff = _NOTHING * float(np.abs(wrench[3:]).max())
-    forces = []
-    for k, (name, load) in enumerate(zip(contacts.names, loads.forces.tolist(), strict=True)):
-        wheel, axes = contacts.wheels.get(name), np.zeros((2, 3))
-        if wheel is not None:
-            axes = geometry.touches[wheel].axes[:2]
-        parts = axes @ tractions[name]  # a traction may hold a part along the normal too
-        force = parts @ axes + load * contacts.normal
-        along, across = parts.tolist()
-        what = name, polygon.points[k], force, load, along, across, contacts.friction[k]
-        forces.append(ContactForce(*what, roundoff))
+        track = geometry.touches[contacts.sliding[name]].axes[:2]
+        tractions[name] = tractions[name] + along @ track
     margins = tip_over(polygon, wrench, contacts.dynamics.center_of_mass(q))
-    return WheelForces({one.name: one for one in forces}, loads, margins, effort)
+    roundoff = _NOTHING * max(map(abs, wrench[3:].tolist()))
+    axes = np.zeros((len(contacts.names), 2, 3))  # those of casters stay
+    for k, wheel in enumerate(contacts.wheels.values()):
+        axes[k] = geometry.touches[wheel].axes[:2]
+    # a traction may hold a part along the normal too
+    pulls = np.array([*tractions.values()])
+    parts = (axes @ pulls[..., None])[..., 0]
+    forces = (parts[:, None] @ axes)[:, 0] + loads.forces[:, None] * contacts.normal
+    touching = {}
+    each = zip(contacts.names, loads.forces.tolist(), parts.tolist(), strict=True)
+    for k, (name, load, (along, across)) in enumerate(each):
+        what = name, polygon.points[k], forces[k], load, along, across, contacts.friction[k]
+        touching[name] = ContactForce(*what, roundoff)
+    return WheelForces(touching, loads, margins, effort)
 
 
 def _with_friction(
@@ -227,17 +225,14 @@ def tractions_of(
     multipliers: Floats,
 ) -> dict[str, Floats]:
     """Return the traction that rows give to each contact, (..., 3), world axes [N]."""
-    forces = {name: np.zeros((*multipliers.shape[:-1], 3)) for name in contacts.names}
-    free_across = [name for name, one in contacts.wheels.items() if one.directions == (ALONG,)]
-    sharing = free_across or list(contacts.wheels)
-    first = 0
-    for part in parts_of(contacts.constraints):
-        pushes = multipliers[..., first : first + len(part.labels)]
-        first += len(part.labels)
+    forces = dict.fromkeys(contacts.names, np.zeros((*multipliers.shape[:-1], 3)))
+    for part, joint, rows in contacts.part_rows:
+        pushes = multipliers[..., rows]
         if isinstance(part, RollingWheel):
-            joint, touch = joint_of(part), touches[part]
-            forces[joint] = forces[joint] + pushes @ touch.directions
+            forces[joint] = forces[joint] + pushes @ touches[part].directions
         elif isinstance(part, NoSideSlip):
+            wheels = contacts.wheels
+            sharing = [name for name in wheels if wheels[name].directions == (ALONG,)] or wheels
             left = as_array([-sin(q[2]), cos(q[2]), 0.0])
             for name in sharing:
                 forces[name] = forces[name] + pushes / len(sharing) * left
@@ -257,8 +252,8 @@ def with_joints(
     time: float,
 ) -> NormalForces:
     """Return normal forces that balance joints without motors too."""
-    at = _normal_rows(contacts)
-    if sorted(at) != sorted(contacts.names):
+    at = contacts.normal_rows
+    if at.keys() != set(contacts.names):
         return loads
     undriven = np.ones(contacts.robot.nv, dtype=bool)
     undriven[speed_indices(contacts.robot, actuated, 'actuated')] = False
@@ -274,13 +269,3 @@ def with_joints(
     pulls = forces < 0.0
     lift = np.where(pulls, np.nan, 0.0)
     return NormalForces(np.where(pulls, 0.0, forces), lift, determined, not pulls.any())
-
-
-def _normal_rows(contacts: GroundContacts) -> dict[str, int]:
-    """Return the number of the row along the normal of each wheel that has one."""
-    numbers, first = {}, 0
-    for part in parts_of(contacts.constraints):
-        if isinstance(part, RollingWheel) and 'vertical' in part.directions:
-            numbers[joint_of(part)] = first + part.directions.index('vertical')
-        first += len(part.labels)
-    return numbers

@@ -12,6 +12,7 @@ import numpy as np
 
 from kane_dynamics.algebra.scalars import REAL_NUMBER, Scalar, as_array
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, unique_labels
+from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.traced_rows import turning_rate
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
@@ -129,6 +130,16 @@ class ConstraintSet(Sequence[Constraint]):
             tuple(kinds),
             tuple(owners),
         )
+
+    @cached_property
+    def parts(self) -> tuple[Constraint, ...]:
+        """Return the constraints, a differential drive taken apart; the order of rows stays."""
+        return tuple(part for one in self for part in getattr(one, 'constraints', (one,)))
+
+    @cached_property
+    def wheels(self) -> tuple[RollingWheel, ...]:
+        """Return those of the parts that are wheels and balls which roll."""
+        return tuple(part for part in self.parts if isinstance(part, RollingWheel))
 
     @cached_property
     def turning_rate(self) -> Any:

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
+from math import hypot
 from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
@@ -31,7 +32,7 @@ from kane_dynamics.typing import ArrayLike, Floats
 __all__ = ['Governor', 'GovernorResult']
 
 MOMENTS = 8  # of the horizon that are looked at, and its end state
-_END = 1e30  # [s] after which every drive follows its command
+_END = 1e12  # [s] after which every drive follows its command
 _KNOTS = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
 
 FASTEST = 1e6  # [m/s, rad/s] of any base
@@ -185,7 +186,7 @@ class Governor:
         held, wished = along(np.stack([moves, aims]), 1.0)
         speed_scaling, bound = 1.0, -1
         if held.min() < 0.0:  # the arm moves too fast for a base that goes on as it does
-            scalings = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS[:, None])
+            scalings = along(np.tile(moves, (len(FRACTIONS), 1)), FRACTIONS)
             kept = np.flatnonzero(scalings.min(axis=1) >= 0.0)
             index = int(kept[-1]) if len(kept) else 0
             speed_scaling = float(FRACTIONS[index])
@@ -196,15 +197,14 @@ class Governor:
         ).nearest(moves, aims, held, wished)
         bound = result.bound if result.bound >= 0 else bound
         limit = '' if bound < 0 else self._limits.names[bound]
-        missing = reach.missing(goal)
-        if not limit and missing:
+        if not limit and (missing := reach.missing(goal)):
             limit = f'reach along {" and ".join(missing)}'
         command = reach.matrix @ result.free
-        gap, left = np.linalg.norm(goal - last), np.linalg.norm(goal - command)
+        gap, left = (hypot(*(goal - x).tolist()) for x in (last, command))
         headroom = float(result.rooms.min())
         fraction = 0.0 if headroom < 0.0 else 1.0
         if left > 0.0:
-            fraction *= max(0.0, 1.0 - float(left / gap)) if gap > 0.0 else 0.0
+            fraction *= max(0.0, 1.0 - left / gap) if gap > 0.0 else 0.0
         return GovernorResult(command, fraction, speed_scaling, limit, headroom)
 
     def _least(
@@ -216,11 +216,9 @@ class Governor:
         steady: bool,
     ) -> Floats:
         """Return the least headroom of each limit over the motion of each command, (c, l)."""
-        if steady:
-            ends = moving(commands, np.zeros_like(commands))
-            return rooms.of(ends, speed_scaling, np.multiply(speed_scaling, MOMENTS - 1.0))
-        motion = self._drive.after(twist, commands[:, None, :], self._moments)
-        return rooms.of(motion, speed_scaling, speed_scaling * _KNOTS).min(axis=1)
+        which = slice(-1, None) if steady else slice(None)
+        at = self._moments[which], speed_scaling, _KNOTS[which]
+        return rooms.after(self._drive, twist, commands, *at)
 
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""

@@ -131,13 +131,17 @@ class CommandSearch:
 
 def _furthest(rooms: Floats, fractions: Floats) -> tuple[Floats, Indices]:
     """Return how far each line keeps all limits, and the limit that ends it (-1: none)."""
-    broken = ~(rooms.min(axis=2) >= 0.0)
-    ends, lines = broken.any(axis=0), np.arange(rooms.shape[1])
-    first = np.where(ends, np.argmax(broken, axis=0), len(rooms) - 1)
-    last = np.maximum(first - 1, 0)
-    before, after = rooms[last, lines], rooms[first, lines]
-    crossed = (after < 0.0) & (before >= 0.0)
-    drop = np.subtract(before, after, out=np.ones_like(before), where=crossed)
-    parts = np.where(crossed, before, 1.0) / drop
-    inside = fractions[last] + _INSIDE * parts.min(axis=1) * (fractions[first] - fractions[last])
-    return np.where(ends, inside, 1.0), np.where(ends, np.argmin(after, axis=1), -1)
+    shares, limits = list[float](), list[int]()
+    for line, least in enumerate(rooms.min(axis=2).T.tolist()):
+        first = next((k for k, room in enumerate(least) if not room >= 0.0), -1)
+        share, limit = 1.0, -1
+        if first >= 0:
+            last = max(first - 1, 0)
+            before, after = rooms[last, line].tolist(), rooms[first, line].tolist()
+            pairs = zip(before, after, strict=True)
+            part = min([b / (b - a) for b, a in pairs if a < 0.0 <= b], default=1.0)
+            start, end = fractions.item(last), fractions.item(first)
+            share, limit = start + _INSIDE * part * (end - start), after.index(min(after))
+        shares.append(share)
+        limits.append(limit)
+    return np.array(shares), np.array(limits)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Centre of mass, momentum and frames: a row of the table and a method each."""
 
+from typing import Any
+
 from kane_dynamics.algebra.quaternions import vec3
 from kane_dynamics.algorithms.kinematics import (
     frame_bias_table,
@@ -12,10 +14,25 @@ from kane_dynamics.algorithms.kinematics import (
     tree_center_of_mass,
 )
 from kane_dynamics.dynamics.base import DynamicsBase
-from kane_dynamics.dynamics.table import AT_START, by_frames, by_robot, documented, function
+from kane_dynamics.dynamics.table import (
+    AT_START,
+    add_row,
+    by_frames,
+    by_robot,
+    documented,
+    function,
+)
 from kane_dynamics.dynamics.terms import INERTIA
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.typing import ArrayLike, Floats
+
+
+def _touches(d: Any, q: Any) -> list[Any]:
+    touches = [wheel.touch(d.robot, q) for wheel in d.constraints.wheels]
+    return [row for one in touches for row in (one.point, *one.axes, *one.directions)]
+
+
+add_row('wheel_touches', 'q', 'touches 3', 'm, -', _touches)
 
 
 class KinematicFunctions(DynamicsBase):
@@ -122,6 +139,21 @@ class KinematicFunctions(DynamicsBase):
 
         """
         return self._call('frame_bias_accelerations', (q, v), (), out)
+
+    def wheel_touches(self, q: ArrayLike) -> Floats:
+        """
+        Return where the wheels of the constraints touch the ground, one after the other.
+
+        Rows of the contact point [m], of three axes (along the track, left of it, normal), and of
+        the directions of the constraint rows, world axes.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Coordinates.
+
+        """
+        return self._call('wheel_touches', (q,))
 
     @documented
     def frame_pose(self, name: str, q: ArrayLike) -> Floats:

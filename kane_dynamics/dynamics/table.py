@@ -85,6 +85,7 @@ def sizes(engine: Any) -> dict[str, int]:
     known |= {'effort': effort, 'frame_effort': effort + REPORTED, 'terms': len(TERMS)}
     known |= {'wrench_effort': effort + PUSHED, 'task': TASK, 'task_gains': TASK_GAINS}
     known |= {'forces': robot.nv + rows, 'responses': robot.nv + 2 * rows}
+    known |= {'touches': sum(4 + len(one.directions) for one in engine.constraints.wheels)}
     known |= {'augmented': robot.nv + 1, 'limited': robot.nv + rows + 1, 'free': robot.nv + rows}
     bounds = most_bounds(robot.nv, rows)
     known |= {'bounds': bounds * known['forces'], 'sides': bounds}

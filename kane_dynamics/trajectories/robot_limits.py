@@ -16,7 +16,8 @@ import numpy as np
 from kane_dynamics.analysis.base_effects import planar_robot
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
-from kane_dynamics.analysis.normal_forces import edge_moments, pressed_shares
+from kane_dynamics.analysis.normal_forces import pressed_shares
+from kane_dynamics.analysis.tip_over import edge_moments
 from kane_dynamics.analysis.wheel_forces import tractions_of
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_mapping, as_numbers, describe

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on
+from support.headrooms import headrooms_of
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_effects import TracedEffects
+from kane_dynamics.analysis.base_effects import TracedEffects, features
 from kane_dynamics.analysis.base_motion import DriveResponse, moving
 from kane_dynamics.analysis.contact_builders import base_ground_contacts
 from kane_dynamics.analysis.motion_limits import MotionLimits, SafetyMargins
@@ -79,16 +80,13 @@ def test_the_polynomials_are_the_recursion(rng):
         v_all, a_all = pace * v, pace**2 * a
         v_all[:3] = turned(q[2]) @ motion.twist
         a_all[:3] = turned(q[2]) @ motion.acceleration
-        wrench, efforts = effects.at(motion.acceleration, motion.twist[2], pace)
+        selection = features(motion.acceleration, motion.twist[2], pace)
+        wrench, efforts = selection @ effects.wrenches, selection @ effects.efforts
+        expected = ground_wrench(robot, q, v_all, a_all, about=[*q[:2], 0.0]).reshape(2, 3)
+        to_base = turned(q[2]).T
         # sums of terms of 1e3 N m
-        assert_allclose(wrench, ground_wrench(robot, q, v_all, a_all), atol=1e-10)
-        assert_allclose(efforts[:3], wrench_on_base(wrench, q), atol=1e-10)
-
-
-def wrench_on_base(wrench, q):
-    """Return what a wrench about the world's origin gives to base_x, base_y and base_yaw."""
-    moment = wrench[2] - (q[0] * wrench[4] - q[1] * wrench[3])
-    return np.array([wrench[3], wrench[4], moment])
+        assert_allclose(wrench, (expected @ to_base.T).ravel(), atol=1e-10)
+        assert_allclose(efforts[:3], wrench[[3, 4, 2]], atol=1e-10)
 
 
 def test_headroom_is_that_of_the_contact_picture(rng):
@@ -145,17 +143,18 @@ def limits_of_motion():
 def test_headrooms_are_the_same_wherever_the_robot_stands(rng):
     robot, _, limits = limits_of_motion()
     q, v, a = arm_state(robot, rng)
-    motion = moving(*rng.uniform(-1.0, 1.0, (2, 3)))
+    motion = rng.uniform(-1.0, 1.0, (2, 3))
     elsewhere = np.r_[rng.uniform(-2.0, 2.0, 3), q[3:]]
-    found = limits.at(elsewhere, v, a).of(motion)
-    assert_allclose(found, limits.at(q, v, a).of(motion), rtol=0, atol=1e-9)
+    found = headrooms_of(limits.at(elsewhere, v, a), *motion)
+    assert_allclose(found, headrooms_of(limits.at(q, v, a), *motion), rtol=0, atol=1e-9)
 
 
 def test_slack_is_what_margins_take_from_headrooms(rng):
     robot, _, limits = limits_of_motion()
-    state, motion = arm_state(robot, rng), moving(*rng.uniform(-1.0, 1.0, (2, 3)))
+    state, motion = arm_state(robot, rng), rng.uniform(-1.0, 1.0, (2, 3))
     kept = limits.with_margins(SafetyMargins(0.03, 0.7, 0.6, 0.4)).at(*state)
-    assert_allclose(kept.of(motion) + kept.slack, limits.at(*state).of(motion), atol=1e-12)
+    expected = headrooms_of(limits.at(*state), *motion)
+    assert_allclose(headrooms_of(kept, *motion) + kept.slack, expected, atol=1e-12)
 
 
 def test_each_edge_is_the_nearest_of_some_motion(rng):
@@ -165,9 +164,10 @@ def test_each_edge_is_the_nearest_of_some_motion(rng):
     size = np.sum((polygon.middle - polygon.ends) * polygon.inward, axis=1).min()
     nearest = set()
     for push, rate in itertools.product((-3.0, 3.0), (-2.5, 2.5)):
-        motion = moving(np.array([1.2, 0.0, rate]), np.array([push, 0.0, 0.0]))
-        margins = contacts.margins(state[0], *whole_motion(robot, base, *state, motion))
-        found = limits.at(*state).of(motion)[0]
+        motion = np.array([[1.2, 0.0, rate], [push, 0.0, 0.0]])
+        whole = whole_motion(robot, base, *state, moving(*motion))
+        margins = contacts.margins(state[0], *whole)
+        found = headrooms_of(limits.at(*state), *motion)[0]
         assert_allclose(found, margins.margin / size, atol=0.02)  # gyroscopic: left out
         nearest.add(margins.edge)
     assert nearest == set(polygon.edges)
@@ -254,7 +254,7 @@ def test_wheels_of_a_motion_that_goes_on_need_nothing_for_their_spin(rng):
     rest, twist, rate = np.zeros(robot.nv), *rng.normal(size=(2, 3))
 
     def headrooms(rate):
-        return limits.at(robot.neutral(), rest, rest).of(moving(twist, rate))
+        return headrooms_of(limits.at(robot.neutral(), rest, rest), twist, rate)
 
     on, changing = headrooms(np.zeros(3)), headrooms(rate)
     limits.spin *= 0.0
@@ -413,10 +413,10 @@ def test_effects_along_a_plan_are_those_of_its_states(rng):
     along = effects.at(*states)
     for k in range(4):
         one = effects.at(*(x[k] for x in states))
-        at_knot = along.between(np.array(float(k)))
+        at_knot = along.between(float(k))
         assert_allclose(at_knot.wrenches, one.wrenches, rtol=0, atol=1e-11)
         assert_allclose(at_knot.efforts, one.efforts, rtol=0, atol=1e-11)
-    middle = along.between(np.array(1.25))
+    middle = along.between(1.25)
     expected = 0.75 * along.wrenches[1] + 0.25 * along.wrenches[2]
     assert_allclose(middle.wrenches, expected, rtol=0, atol=1e-11)
 

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from support.base_robots import Spot, robot_on, steering_of
+from support.headrooms import headrooms_of
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.base_motion import DriveResponse, moving
+from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.motion_limits import SafetyMargins
+from kane_dynamics.bases.block import TwistReach
 from kane_dynamics.control.governor import Governor
+from kane_dynamics.control.nearest_command import CommandSearch
 
 CORNERS = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
 SIDES = ((0.3, 0.0), (-0.15, 0.26), (-0.15, -0.26))
@@ -98,7 +101,8 @@ def braking_time(kind, twist, friction=0.5, arm=0.0):
     low, high = np.zeros(60), np.full(60, 1e3)
     for _ in range(40):
         rate = 0.5 * (low + high)
-        keeps = rooms.of(moving(shares[:, None] * twist, -rate[:, None] * twist)).min(axis=1) >= 0
+        motions = zip(np.outer(shares, twist), -np.outer(rate, twist), strict=True)
+        keeps = np.array([headrooms_of(rooms, *motion).min() >= 0 for motion in motions])
         low, high = np.where(keeps, rate, low), np.where(keeps, high, rate)
     return float(np.mean(1.0 / low)) if low.min() > 0.0 else np.inf
 
@@ -166,6 +170,20 @@ def test_every_wanted_zero_is_zero_of_ten_thousand_commands(kind):
     rng = np.random.default_rng(23)
     problems = [progress_problem(kind, rng) for _ in range(1700)]
     assert not any(problems), '\n'.join(filter(None, problems))
+
+
+@pytest.mark.parametrize('most', [0.53, 0.0021, 1.0, 1.4])
+def test_the_search_comes_as_far_as_a_limit_that_is_linear(most):
+    def along(free, steady=False):
+        return np.stack([np.ones(len(free)), 1.0 - free[:, 1] / most], axis=1)
+
+    start, target = np.zeros(3), np.array([0.0, 1.0, 0.0])
+    rooms = along(np.stack([start, target]))
+    search = CommandSearch(along, TwistReach(), np.full(2, 0.1))
+    found = search.nearest(start, target, *rooms)
+    assert found.free.tolist() == [0.0, pytest.approx(min(most, 1.0), rel=0.02), 0.0]
+    assert found.free[1] <= most
+    assert found.bound == (1 if most < 1.0 else -1)
 
 
 AHEAD = np.array([1.0, 0.0, 0.0])

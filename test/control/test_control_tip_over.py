@@ -8,8 +8,9 @@ from support.machines import at, inertia, revolute
 from support.standing_robots import CORNERS, forward, standing, uphill
 
 import kane_dynamics as kd
-from kane_dynamics.analysis.normal_forces import edge_moments, pressed_shares, tip_over
+from kane_dynamics.analysis.normal_forces import pressed_shares
 from kane_dynamics.analysis.support_polygon import support_polygon
+from kane_dynamics.analysis.tip_over import edge_moments, tip_over
 from kane_dynamics.exceptions import InvalidInputError
 
 SLOPE, TURN = np.deg2rad(12.0), np.deg2rad(35.0)
@@ -194,6 +195,17 @@ def test_heights_and_widths_are_compared_with_the_length():
     assert len(support_polygon(thin).corners) == 3
     with pytest.raises(InvalidInputError, match='not on one line'):
         support_polygon(thin * (1.0, 0.05, 1.0))
+
+
+def test_points_are_moved_along_the_normal_into_the_plane_through_their_mean(rng):
+    flat = np.array([(x, y, 0.0) for x, y in CORNERS.values()])
+    tilted = kd.Pose.from_rotation_and_position([0.9, 0.3, -0.3, 0.1], [1.0, -2.0, 0.5])
+    R, heights = tilted.rotation_matrix(), 1e-3 * rng.normal(size=len(flat))
+    there = flat @ R.T + tilted.position()
+    found = support_polygon(there + np.outer(heights, R[:, 2]), R[:, 2])
+    mean = heights.mean() * R[:, 2]
+    assert_allclose(found.points, there + mean, rtol=0, atol=1e-12)
+    assert_allclose(found.flat @ found.in_plane, there - there.mean(axis=0), rtol=0, atol=1e-12)
 
 
 def test_edges_run_clockwise():

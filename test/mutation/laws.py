@@ -252,6 +252,7 @@ FILES = {
     'trajectories/effort_points.py': 'efforts_between_points',
     'analysis/wheel_forces.py': 'picture skids',
     'analysis/normal_forces.py': 'picture margins ground governed',
+    'analysis/tip_over.py': 'margins picture governed',
     'control/governor.py': 'governed',
     'analysis/motion_limits.py': 'governed',
     'analysis/skid_friction.py': 'skid_friction',
