@@ -89,7 +89,7 @@ def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
         elif isinstance(spec, LoopSpec):
             parts[spec.name] = loop_text(spec, 1, width)
         else:
-            parts[spec.name] = kernel_text(spec, 1)
+            parts[spec.name] = kernel_text(spec, 1, width=bodies_at_once(width))
     return parts
 
 
@@ -102,7 +102,9 @@ def core_text(spec: Spec, lanes: int) -> str:
     )
 
 
-def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:
+def kernel_text(
+    spec: KernelSpec, lanes: int, element: str = 'double', width: int = 1
+) -> tuple[str, set[str]]:
     """Return the straight-line function of one state, or of one state in each lane."""
     single = element == 'float'
     name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
@@ -110,7 +112,8 @@ def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[
     block = Block(lanes, element, f'{name}_numbers' if single else '')
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     parameters = [load_parameter(block, k) for k in range(spec.parameters)]
-    outputs, rcond = values_of(block, spec, inputs, parameters, best_order if single else None)
+    order = best_order if single else None
+    outputs, rcond = values_of(block, spec, inputs, parameters, order, width)
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
@@ -141,10 +144,13 @@ def values_of(
     inputs: list[list[str]],
     parameters: list[str],
     order_of: Callable[[Graph], Iterable[int]] | None = None,
+    width: int = 1,
 ) -> tuple[list[list[str]], str]:
     """Append a kernel's graph; return the entries of its outputs, and the rcond."""
     squares, zero = sum_of_squares(block, inputs), block.constant(0.0)
-    *outputs, rcond = append_graph(block, spec.function, [*inputs, parameters], order_of)
+    *outputs, rcond = append_graph(
+        block, spec.function, [*inputs, parameters], order_of, width
+    )
     dense = []
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
         positions = row_major_positions(spec.function, o)

@@ -212,13 +212,35 @@ class Block:
         """Append both functions of an angle, once for each angle."""
         angle, ahead = self._sums.get(angle, (angle, 0.0))
         if (angle, ahead) not in self._sincos:
-            quarters = round(ahead / (math.pi / 2))
-            others = self.constant(math.remainder(ahead, math.pi / 2))
-            sine, cosine = self.call_sincos(angle, others)
-            for _ in range(quarters % 4):
-                sine, cosine = cosine, self.negate(sine)
-            self._sincos[angle, ahead] = sine, cosine
+            self._turn(angle, ahead, *self.call_sincos(angle, self.constant(_less(ahead))))
         return self._sincos[angle, ahead]
+
+    def sines_at_once(self, angles: Iterable[str], width: int) -> None:
+        """Append both functions of some angles of one state, as many at once as a vector holds."""
+        several = list(dict.fromkeys(self._sums.get(angle, (angle, 0.0)) for angle in angles))
+        vector = Block(width, self.element, lines=self.lines, _count=self._count)
+        for begin in range(0, len(several) - 1, width):
+            part = several[begin : begin + width]
+            both = ['zeroinitializer'] * 2
+            for lane, pair in enumerate(part):
+                for k, x in enumerate((pair[0], self.constant(_less(pair[1])))):
+                    entry = f'{vector.type} {both[k]}, {self.element} {x}, i32 {lane}'
+                    both[k] = vector.emit(f'insertelement {entry}')
+            results = vector.call_sincos(*both)
+            lanes = [
+                [vector.emit(f'extractelement {vector.type} {x}, i32 {lane}') for x in results]
+                for lane in range(len(part))
+            ]
+            self._count = vector._count
+            for (angle, ahead), (sine, cosine) in zip(part, lanes, strict=True):
+                self._turn(angle, ahead, sine, cosine)
+            vector._count = self._count
+
+    def _turn(self, angle: str, ahead: float, sine: str, cosine: str) -> None:
+        """Keep both functions of an angle and a constant, which lack its quarter turns."""
+        for _ in range(round(ahead / (math.pi / 2)) % 4):
+            sine, cosine = cosine, self.negate(sine)
+        self._sincos[angle, ahead] = sine, cosine
 
     def call_sincos(self, angle: str, ahead: str) -> tuple[str, str]:
         """Append both functions of the sum of an angle and a constant, |ahead| <= pi/4."""
@@ -228,6 +250,11 @@ class Block:
         )
         sine, cosine = (self.emit(f'extractvalue {pair} {both}, {k}') for k in (0, 1))
         return sine, cosine
+
+
+def _less(ahead: float) -> float:
+    """Return a constant angle without its quarter turns."""
+    return math.remainder(ahead, math.pi / 2)
 
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
@@ -266,11 +293,30 @@ def append_graph(
     function: ca.Function,
     inputs: list[list[str]],
     order_of: Callable[[Graph], Iterable[int]] | None = None,
+    width: int = 1,
 ) -> list[dict[int, str]]:
-    """Append all instructions of an ``SX`` function."""
+    """Append all instructions of an ``SX`` function, sines of `width` coordinates at once."""
     graph = graph_of(function)
     names: dict[int, str] = {}
-    for number in range(len(graph.values)) if order_of is None else order_of(graph):
+    angles = graph.first_angles if width > 1 else []
+    _append_values(block, graph, inputs, names, graph.ancestors(angles))
+    block.sines_at_once((names[k] for k in angles), width)
+    order = range(len(graph.values)) if order_of is None else order_of(graph)
+    _append_values(block, graph, inputs, names, order)
+    return [{k: names[number] for k, number in output.items()} for output in graph.outputs]
+
+
+def _append_values(
+    block: Block,
+    graph: Graph,
+    inputs: list[list[str]],
+    names: dict[int, str],
+    order: Iterable[int],
+) -> None:
+    """Append values of a graph in an order, those that have no name yet."""
+    for number in order:
+        if number in names:
+            continue
         value = graph.values[number]
         if value.operation == ca.OP_CONST:
             names[number] = block.constant(value.constant)
@@ -279,4 +325,3 @@ def append_graph(
         else:
             a, b = [*(names[source] for source in value.sources), ''][:2]
             names[number] = append_operation(block, value.operation, a, b)
-    return [{k: names[number] for k, number in output.items()} for output in graph.outputs]
