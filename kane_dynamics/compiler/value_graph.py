@@ -51,27 +51,26 @@ class Graph:
                 users[source].append(number)
         return users
 
-    @cached_property
+    @property
     def first_angles(self) -> list[int]:
-        """Return the arguments of sines and cosines that are made of no others, nor constants."""
+        """Return the arguments of sines and cosines that are made of no others."""
         early: list[bool] = []
         angles: dict[int, None] = {}
         for value in self.values:
-            trigonometric = value.operation in (ca.OP_SIN, ca.OP_COS)
-            known = all(early[source] for source in value.sources)
-            early.append(known and not trigonometric)
-            if known and trigonometric:
+            first = all(early[source] for source in value.sources)
+            early.append(first and value.operation not in (ca.OP_SIN, ca.OP_COS))
+            if first and not early[-1]:
                 angles[value.sources[0]] = None
         return list(angles)
 
-    def ancestors(self, ends: Iterable[int]) -> list[int]:
-        """Return the values that some are computed from, these included, in order."""
+    def ancestors(self, ends: Iterable[int]) -> set[int]:
+        """Return the values that some are made of, these included."""
         result, left = set(ends), list(ends)
         while left:
             new = set(self.values[left.pop()].sources) - result
             result |= new
             left += new
-        return sorted(result)
+        return result
 
 
 def graph_of(function: ca.Function) -> Graph:

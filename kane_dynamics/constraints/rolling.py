@@ -20,7 +20,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import cos, sin
 from typing import Any, NamedTuple
 
@@ -28,16 +27,7 @@ import numpy as np
 
 from kane_dynamics.algebra.matrices import product
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    dot,
-    pure,
-    rotate,
-    rotate_back,
-    scale,
-    vec3,
-)
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar, unit_axis
 from kane_dynamics.constraints.base import RobotRows, Row
 from kane_dynamics.constraints.contacts import (
@@ -74,9 +64,6 @@ class Touch:
     directions: Floats
 
 
-_ON_AXIS = 1e-14  # [m] between an axis and a centre that was put on it
-
-
 @dataclass(frozen=True, eq=False)
 class RollingWheel(RobotRows):
     """Rolling without slipping of a wheel or a ball."""
@@ -91,22 +78,13 @@ class RollingWheel(RobotRows):
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return rows <d, v_C + omega x (R e - rho k)> = 0, one for each direction d."""
-        motion = frame_motion(robot, self.wheel, q, v, turning=not self._is_round)
+        motion = frame_motion(robot, self.wheel, q, v, is_round=True)
         turning, omega = self._turning(motion.from_world), motion.twist.primary
         arm = self._arm(turning)
         arm_rate = scale(turning.down_rate(omega), self.radius - self.tyre_radius)
         height = dot(pure(self.plane.normal), motion.pose.translation) + dot(turning.normal, arm)
         directions = self._directions(turning, omega, height - self.plane.offset)
         return contact_rows(motion, arm, arm_rate, directions, self.labels[0])
-
-    @cached_property
-    def _is_round(self) -> bool:
-        """Return whether the circle lies about the joint's axis: its angle then plays no part."""
-        kind, centre = self.robot.bodies[self.wheel.body].joint.kind, self.wheel.pose.position()
-        if not isinstance(kind, Revolute) or self.axis != kind.axis:
-            return False
-        off_axis = np.cross(kind.axis, centre)
-        return self.wheel.pose.rotation.w == 1.0 and bool(off_axis @ off_axis <= _ON_AXIS**2)
 
     @property
     def frames(self) -> tuple[Frame]:
@@ -123,7 +101,8 @@ class RollingWheel(RobotRows):
 
     def touch_at(self, pose: Pose) -> Touch:
         """Return the same at a pose of the wheel's frame."""
-        turning = self._turning(lambda vector: rotate_back(pose.rotation, vector))
+        to_frame = pose.rotation.conjugate()
+        turning = self._turning(lambda vector: rotate(to_frame, vector))
         point = pose.translation + rotate(pose.rotation, self._arm(turning))
         normal, along = pure(self.plane.normal), rotate(pose.rotation, turning.along(STILL)[0])
         axes = np.array([vec3(x) for x in (along, cross(normal, along), normal)])

@@ -14,8 +14,17 @@ import numpy as np
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, rotate, rotate_back, vec3
+from kane_dynamics.algebra.quaternions import (
+    Quaternion,
+    cross,
+    dot,
+    pure,
+    rotate,
+    rotate_back,
+    vec3,
+)
 from kane_dynamics.algebra.scalars import Scalar, as_array
+from kane_dynamics.robot.joint_kinds import Revolute
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.typing import Floats, NDArray
 
@@ -143,12 +152,12 @@ class FrameMotion:
 
 
 def frame_motion(
-    robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None, *, turning: bool = True
+    robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None, *, is_round: bool = False
 ) -> FrameMotion:
     """
     Return the motion of a frame, walking its ancestors once, (19), (20), (33).
 
-    Where it is not `turning`, its axes leave out the angle of its own joint, a revolute one.
+    Of what `is_round` about its joint's axis, the axes do not turn by the joint's angle.
     """
     accelerations = [0.0] * robot.nv if a is None else a
     pose, twist, rate = Pose.identity(), AT_REST, AT_REST
@@ -156,7 +165,7 @@ def frame_motion(
     turns: tuple[Quaternion, ...] = ()
     for body in robot.ancestors(frame.body):
         joint = joint_motion(robot, body, q, v)
-        if body == frame.body and not turning:
+        if is_round and body == frame.body and _is_on_axis(robot, frame):
             joint = replace(joint, pose=Pose.identity())
         pose = pose * joint.placement * joint.pose
         turns += joint.placement.rotation, joint.pose.rotation
@@ -174,6 +183,18 @@ def frame_motion(
         tuple((k, to_frame(s)) for k, s in columns),
         (*turns, frame.pose.rotation),
     )
+
+
+_ON_AXIS = 1e-14  # [m] between an axis and a point that was put on it
+
+
+def _is_on_axis(robot: Robot, frame: Frame) -> bool:
+    """Return whether a frame is on the axis of a revolute joint that carries it."""
+    kind = robot.bodies[frame.body].joint.kind
+    if not isinstance(kind, Revolute):
+        return False
+    off_axis = cross(pure(kind.axis), frame.pose.translation)
+    return bool(dot(off_axis, off_axis) <= _ON_AXIS**2)
 
 
 def in_axes(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.entry_code import entry_text
+from kane_dynamics.compiler.llvm.graph_code import append_graph
 from kane_dynamics.compiler.llvm.kernel_spec import (
     KernelSpec,
     LoopSpec,
@@ -34,7 +35,7 @@ from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
-from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
+from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block
 from kane_dynamics.compiler.value_graph import Graph, best_order
 
 _FOUR = '<4 x double>'
@@ -112,8 +113,8 @@ def kernel_text(
     block = Block(lanes, element, f'{name}_numbers' if single else '')
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     parameters = [load_parameter(block, k) for k in range(spec.parameters)]
-    order = best_order if single else None
-    outputs, rcond = values_of(block, spec, inputs, parameters, order, width)
+    order_of = best_order if single else None
+    outputs, rcond = values_of(block, spec, inputs, parameters, order_of, width)
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
@@ -148,9 +149,8 @@ def values_of(
 ) -> tuple[list[list[str]], str]:
     """Append a kernel's graph; return the entries of its outputs, and the rcond."""
     squares, zero = sum_of_squares(block, inputs), block.constant(0.0)
-    *outputs, rcond = append_graph(
-        block, spec.function, [*inputs, parameters], order_of, width
-    )
+    numbers = [*inputs, parameters]
+    *outputs, rcond = append_graph(block, spec.function, numbers, order_of, width)
     dense = []
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
         positions = row_major_positions(spec.function, o)
@@ -177,10 +177,7 @@ def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
 def _vector(block: Block, part: list[str], begin: int) -> str:
     """Return four neighbours as one vector; the last ones once more where the array ends."""
     begin = max(0, min(begin, len(part) - 4))
-    vector = 'zeroinitializer'
-    for k, x in enumerate(part[begin : begin + 4]):
-        vector = block.emit(f'insertelement {_FOUR} {vector}, double {x}, i32 {k}')
-    return vector
+    return Block(4, lines=block.lines).packed(part[begin : begin + 4])
 
 
 def _added(block: Block, values: list[str], kind: str) -> str:

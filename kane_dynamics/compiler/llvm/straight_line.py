@@ -2,7 +2,7 @@
 """
 Expression graphs as straight-line LLVM code.
 
-The instruction list of a CasADi ``SX`` function is written as one basic block of LLVM IR, once on
+The operations of a CasADi ``SX`` function are written as one basic block of LLVM IR, once on
 ``double`` for single states and once on vectors of doubles, one state per lane, for batches. No
 flag lets the compiler assume away NaN or infinity: NaN in is NaN out. Sines of an angle plus a
 constant, of which canonical body frames make many, add the constant after the argument reduction:
@@ -11,13 +11,12 @@ the sum of a large angle and a small constant would lose what the sine needs.
 
 import math
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
-from kane_dynamics.compiler.value_graph import Graph, graph_of
 from kane_dynamics.exceptions import UnsupportedOperationError
 
 # Products may be fused into sums and divisions by one value share a reciprocal.
@@ -66,7 +65,6 @@ class Block:
     _constants: dict[str, float] = field(default_factory=dict)
     _sums: dict[str, tuple[str, float]] = field(default_factory=dict)
     _stored: dict[str, int] = field(default_factory=dict)
-    _count: int = 0
 
     @property
     def type(self) -> str:
@@ -124,8 +122,7 @@ class Block:
 
     def emit(self, code: str) -> str:
         """Append ``name = code`` and return the name."""
-        self._count += 1
-        name = f'%x{self._count}'
+        name = f'%x{len(self.lines)}'
         self.lines.append(f'{name} = {code}')
         return name
 
@@ -212,35 +209,39 @@ class Block:
         """Append both functions of an angle, once for each angle."""
         angle, ahead = self._sums.get(angle, (angle, 0.0))
         if (angle, ahead) not in self._sincos:
-            self._turn(angle, ahead, *self.call_sincos(angle, self.constant(_less(ahead))))
+            both = self.call_sincos(angle, self.constant(_less_quarters(ahead)))
+            self._sincos[angle, ahead] = self._turned(ahead, *both)
         return self._sincos[angle, ahead]
 
     def sines_at_once(self, angles: Iterable[str], width: int) -> None:
-        """Append both functions of some angles of one state, as many at once as a vector holds."""
+        """Append both functions of several angles of one state, `width` of them in a vector."""
         several = list(dict.fromkeys(self._sums.get(angle, (angle, 0.0)) for angle in angles))
-        vector = Block(width, self.element, lines=self.lines, _count=self._count)
-        for begin in range(0, len(several) - 1, width):
+        vector = Block(width, lines=self.lines)
+        for begin in range(0, len(several) - 1, width):  # one that is left over comes by itself
             part = several[begin : begin + width]
-            both = ['zeroinitializer'] * 2
-            for lane, pair in enumerate(part):
-                for k, x in enumerate((pair[0], self.constant(_less(pair[1])))):
-                    entry = f'{vector.type} {both[k]}, {self.element} {x}, i32 {lane}'
-                    both[k] = vector.emit(f'insertelement {entry}')
-            results = vector.call_sincos(*both)
-            lanes = [
-                [vector.emit(f'extractelement {vector.type} {x}, i32 {lane}') for x in results]
-                for lane in range(len(part))
-            ]
-            self._count = vector._count
-            for (angle, ahead), (sine, cosine) in zip(part, lanes, strict=True):
-                self._turn(angle, ahead, sine, cosine)
-            vector._count = self._count
+            ahead = [self.constant(_less_quarters(ahead)) for _, ahead in part]
+            results = vector.call_sincos(
+                vector.packed([angle for angle, _ in part]), vector.packed(ahead)
+            )
+            for lane, key in enumerate(part):
+                both = [
+                    vector.emit(f'extractelement {vector.type} {x}, i32 {lane}') for x in results
+                ]
+                self._sincos[key] = self._turned(key[1], *both)
 
-    def _turn(self, angle: str, ahead: float, sine: str, cosine: str) -> None:
-        """Keep both functions of an angle and a constant, which lack its quarter turns."""
+    def _turned(self, ahead: float, sine: str, cosine: str) -> tuple[str, str]:
+        """Append the quarter turns of a constant that is added to an angle."""
         for _ in range(round(ahead / (math.pi / 2)) % 4):
             sine, cosine = cosine, self.negate(sine)
-        self._sincos[angle, ahead] = sine, cosine
+        return sine, cosine
+
+    def packed(self, values: Sequence[str]) -> str:
+        """Append a vector of numbers, 0 in the lanes after them."""
+        vector = 'zeroinitializer'
+        for k, x in enumerate(values):
+            entry = f'{self.type} {vector}, {self.element} {x}, i32 {k}'
+            vector = self.emit(f'insertelement {entry}')
+        return vector
 
     def call_sincos(self, angle: str, ahead: str) -> tuple[str, str]:
         """Append both functions of the sum of an angle and a constant, |ahead| <= pi/4."""
@@ -252,8 +253,7 @@ class Block:
         return sine, cosine
 
 
-def _less(ahead: float) -> float:
-    """Return a constant angle without its quarter turns."""
+def _less_quarters(ahead: float) -> float:
     return math.remainder(ahead, math.pi / 2)
 
 
@@ -286,42 +286,3 @@ def append_operation(block: Block, operation: int, a: str, b: str) -> str:
     if operation == ca.OP_IF_ELSE_ZERO:
         return block.select('une', a, zero, b, zero)
     raise UnsupportedOperationError(f'CasADi operation {operation} has no straight-line code')
-
-
-def append_graph(
-    block: Block,
-    function: ca.Function,
-    inputs: list[list[str]],
-    order_of: Callable[[Graph], Iterable[int]] | None = None,
-    width: int = 1,
-) -> list[dict[int, str]]:
-    """Append all instructions of an ``SX`` function, sines of `width` coordinates at once."""
-    graph = graph_of(function)
-    names: dict[int, str] = {}
-    angles = graph.first_angles if width > 1 else []
-    _append_values(block, graph, inputs, names, graph.ancestors(angles))
-    block.sines_at_once((names[k] for k in angles), width)
-    order = range(len(graph.values)) if order_of is None else order_of(graph)
-    _append_values(block, graph, inputs, names, order)
-    return [{k: names[number] for k, number in output.items()} for output in graph.outputs]
-
-
-def _append_values(
-    block: Block,
-    graph: Graph,
-    inputs: list[list[str]],
-    names: dict[int, str],
-    order: Iterable[int],
-) -> None:
-    """Append values of a graph in an order, those that have no name yet."""
-    for number in order:
-        if number in names:
-            continue
-        value = graph.values[number]
-        if value.operation == ca.OP_CONST:
-            names[number] = block.constant(value.constant)
-        elif value.operation == ca.OP_INPUT:
-            names[number] = inputs[value.place[0]][value.place[1]]
-        else:
-            a, b = [*(names[source] for source in value.sources), ''][:2]
-            names[number] = append_operation(block, value.operation, a, b)
