@@ -70,7 +70,7 @@ NAMES = {
     'HEALTH': [
         'events/transition.py _satisfied: np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity) -> np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) - np.abs(rows.velocity)',  # noqa: E501
         'events/transition.py _satisfied: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
-        'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
+        'algorithms/articulated_body.py hinge_rcond: spin * subtree.square + slide * subtree.mass + rotor -> spin * subtree.square + slide * subtree.mass - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',
         'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501
