@@ -35,7 +35,6 @@ NAMES = {
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
-        'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
         'algorithms/dry_friction.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
