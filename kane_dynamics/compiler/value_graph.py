@@ -54,14 +54,10 @@ class Graph:
     @property
     def first_angles(self) -> list[int]:
         """Return the arguments of sines and cosines that are made of no others."""
-        early: list[bool] = []
-        angles: dict[int, None] = {}
-        for value in self.values:
-            first = all(early[source] for source in value.sources)
-            early.append(first and value.operation not in (ca.OP_SIN, ca.OP_COS))
-            if first and not early[-1]:
-                angles[value.sources[0]] = None
-        return list(angles)
+        trigonometric = ca.OP_SIN, ca.OP_COS
+        turns = {k for k, x in enumerate(self.values) if x.operation in trigonometric}
+        angles = dict.fromkeys(self.values[k].sources[0] for k in sorted(turns))
+        return [angle for angle in angles if turns.isdisjoint(self.ancestors([angle]))]
 
     def ancestors(self, ends: Iterable[int]) -> set[int]:
         """Return the values that some are made of, these included."""

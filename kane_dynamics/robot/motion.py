@@ -14,15 +14,7 @@ import numpy as np
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    dot,
-    pure,
-    rotate,
-    rotate_back,
-    vec3,
-)
+from kane_dynamics.algebra.quaternions import Quaternion, cross, pure, rotate, rotate_back, vec3
 from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.robot.joint_kinds import Revolute
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
@@ -193,8 +185,8 @@ def _is_on_axis(robot: Robot, frame: Frame) -> bool:
     kind = robot.bodies[frame.body].joint.kind
     if not isinstance(kind, Revolute):
         return False
-    off_axis = cross(pure(kind.axis), frame.pose.translation)
-    return bool(dot(off_axis, off_axis) <= _ON_AXIS**2)
+    off_axis = vec3(cross(pure(kind.axis), frame.pose.translation))
+    return bool(off_axis @ off_axis <= _ON_AXIS**2)
 
 
 def in_axes(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:

@@ -35,10 +35,9 @@ from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
-from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block
+from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.value_graph import Graph, best_order
 
-_FOUR = '<4 x double>'
 FunctionText = tuple[str, set[str]]
 
 
@@ -164,29 +163,26 @@ def values_of(
 def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
     """Append the sum of squares of all inputs."""
     if block.lanes > 1:
-        squares = [block.binary('fmul', x, x) for part in inputs for x in part]
-        return _added(block, squares, block.type)
-    # four at once, from loads that lie side by side
-    vectors = [_vector(block, part, k) for part in inputs for k in range(0, len(part), 4)]
-    squares = [block.emit(f'fmul {FLAGS} {_FOUR} {x}, {x}') for x in vectors]
-    total = _added(block, squares, _FOUR)
-    parts = [block.emit(f'extractelement {_FOUR} {total}, i32 {k}') for k in range(4)]
-    return _added(block, parts, block.type)
+        return _added(block, [block.arithmetic('fmul', x, x) for part in inputs for x in part])
+    # four at once, from loads that lie side by side; the last ones once more where an array ends
+    four = Block(4, lines=block.lines)
+    vectors = [
+        four.packed(part[max(0, min(k, len(part) - 4)) :][:4])
+        for part in inputs
+        for k in range(0, len(part), 4)
+    ]
+    total = _added(four, [four.arithmetic('fmul', x, x) for x in vectors])
+    parts = [block.emit(f'extractelement {four.type} {total}, i32 {k}') for k in range(4)]
+    return _added(block, parts)
 
 
-def _vector(block: Block, part: list[str], begin: int) -> str:
-    """Return four neighbours as one vector; the last ones once more where the array ends."""
-    begin = max(0, min(begin, len(part) - 4))
-    return Block(4, lines=block.lines).packed(part[begin : begin + 4])
-
-
-def _added(block: Block, values: list[str], kind: str) -> str:
+def _added(block: Block, values: list[str]) -> str:
     """Append the sum in two chains, which need not wait for each other."""
-    zero = 'zeroinitializer' if kind == _FOUR else block.constant(0.0)
+    zero = block.constant(0.0)
     chains = [*values[:2], zero, zero][:2]
     for k, value in enumerate(values[2:]):
-        chains[k % 2] = block.emit(f'fadd {FLAGS} {kind} {chains[k % 2]}, {value}')
-    return block.emit(f'fadd {FLAGS} {kind} {chains[0]}, {chains[1]}')
+        chains[k % 2] = block.arithmetic('fadd', chains[k % 2], value)
+    return block.arithmetic('fadd', *chains)
 
 
 def row_major_positions(function: ca.Function, output: int) -> list[int]:
