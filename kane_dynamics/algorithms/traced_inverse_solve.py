@@ -19,7 +19,7 @@ their base moves along the line between them. Of two sets the better conditioned
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, where
@@ -194,13 +194,12 @@ class TracedInverseSolve:
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return the rcond, 0 where accelerations do not keep the rows."""
-        rcond, *others = (s.allowed(a, right_side) for s in self._solves)
-        return where(others[0] > rcond, others[0], rcond) if others else rcond
+        rcond = [s.allowed(a, right_side) for s in self._solves]
+        return reduce(lambda x, y: where(y > x, y, x), rcond)
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps the rows that repeat others in any choice, else 0."""
-        kept, *others = (s.agreed(x, right_side) for s in self._solves)
-        return smaller(kept, others[0]) if others else kept
+        return reduce(smaller, [s.agreed(x, right_side) for s in self._solves])
 
     def balanced(
         self, force: Sequence[Scalar], actuated: Sequence[int], weights: Sequence[Scalar]

@@ -13,8 +13,9 @@ import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
+from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, cross, pure, rotate, rotate_back, vec3
+from kane_dynamics.algebra.quaternions import Quaternion, rotate, rotate_back, vec3
 from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.robot.joint_kinds import Revolute
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
@@ -182,11 +183,8 @@ _ON_AXIS = 1e-14  # [m] between an axis and a point that was put on it
 
 def _is_on_axis(robot: Robot, frame: Frame) -> bool:
     """Return whether a frame is on the axis of a revolute joint that carries it."""
-    kind = robot.bodies[frame.body].joint.kind
-    if not isinstance(kind, Revolute):
-        return False
-    off_axis = vec3(cross(pure(kind.axis), frame.pose.translation))
-    return bool(off_axis @ off_axis <= _ON_AXIS**2)
+    kind, point = robot.bodies[frame.body].joint.kind, frame.pose.position()
+    return isinstance(kind, Revolute) and bool(np.abs(skew(point) @ kind.axis).max() <= _ON_AXIS)
 
 
 def in_axes(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:

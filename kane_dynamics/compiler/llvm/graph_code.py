@@ -13,17 +13,16 @@ def append_graph(
     function: ca.Function,
     inputs: list[list[str]],
     order_of: Callable[[Graph], Iterable[int]] | None = None,
-    width: int = 1,
 ) -> list[dict[int, str]]:
-    """Append all instructions of an ``SX`` function, first `width` sines of inputs at once."""
+    """Append all instructions of an ``SX`` function, sines of inputs first where several share."""
     graph = graph_of(function)
     names: dict[int, str] = {}
-    angles = graph.first_angles if width > 1 else []
+    angles = graph.first_angles if block.angles_at_once > 1 else []
     early = sorted(graph.ancestors(angles))
     order = range(len(graph.values)) if order_of is None else order_of(graph)
     for number in dict.fromkeys([*early, *order]):
         if len(names) == len(early):
-            block.sines_at_once([names[k] for k in angles], width)
+            block.sines_at_once([names[k] for k in angles])
         value = graph.values[number]
         if value.operation == ca.OP_CONST:
             names[number] = block.constant(value.constant)

@@ -109,11 +109,10 @@ def kernel_text(
     single = element == 'float'
     name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
     # both only in single precision: of doubles they made one robot faster and another slower
-    block = Block(lanes, element, f'{name}_numbers' if single else '')
+    block = Block(lanes, element, f'{name}_numbers' if single else '', width)
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     parameters = [load_parameter(block, k) for k in range(spec.parameters)]
-    order_of = best_order if single else None
-    outputs, rcond = values_of(block, spec, inputs, parameters, order_of, width)
+    outputs, rcond = values_of(block, spec, inputs, parameters, best_order if single else None)
     # stores come last, so that an output array may be one of the inputs, and only where the solve
     # is sound, so that the reference still finds its inputs
     if lanes == 1:
@@ -144,12 +143,10 @@ def values_of(
     inputs: list[list[str]],
     parameters: list[str],
     order_of: Callable[[Graph], Iterable[int]] | None = None,
-    width: int = 1,
 ) -> tuple[list[list[str]], str]:
     """Append a kernel's graph; return the entries of its outputs, and the rcond."""
     squares, zero = sum_of_squares(block, inputs), block.constant(0.0)
-    numbers = [*inputs, parameters]
-    *outputs, rcond = append_graph(block, spec.function, numbers, order_of, width)
+    *outputs, rcond = append_graph(block, spec.function, [*inputs, parameters], order_of)
     dense = []
     for o, (values, size) in enumerate(zip(outputs, spec.output_sizes, strict=True)):
         positions = row_major_positions(spec.function, o)

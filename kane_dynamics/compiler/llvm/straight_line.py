@@ -59,6 +59,7 @@ class Block:
     lanes: int  # 1 for a number, else how many are in a vector, one state in each
     element: str = 'double'  # 'double' or 'float'
     table: str = ''
+    angles_at_once: int = 1  # of one state, as lanes of a vector
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
     _sincos: dict[tuple[str, float], tuple[str, str]] = field(default_factory=dict)
@@ -209,17 +210,18 @@ class Block:
         """Append both functions of an angle, once for each angle."""
         angle, ahead = self._sums.get(angle, (angle, 0.0))
         if (angle, ahead) not in self._sincos:
-            both = self.call_sincos(angle, self.constant(_less_quarters(ahead)))
+            both = self.call_sincos(angle, self.constant(math.remainder(ahead, math.pi / 2)))
             self._sincos[angle, ahead] = self._turned(ahead, *both)
         return self._sincos[angle, ahead]
 
-    def sines_at_once(self, angles: Iterable[str], width: int) -> None:
-        """Append both functions of several angles of one state, `width` of them in a vector."""
+    def sines_at_once(self, angles: Iterable[str]) -> None:
+        """Append both functions of several angles of one state, `angles_at_once` in a vector."""
+        width = self.angles_at_once
         several = list(dict.fromkeys(self._sums.get(angle, (angle, 0.0)) for angle in angles))
         vector = Block(width, lines=self.lines)
         for begin in range(0, len(several) - 1, width):  # one that is left over comes by itself
             part = several[begin : begin + width]
-            ahead = [self.constant(_less_quarters(ahead)) for _, ahead in part]
+            ahead = [self.constant(math.remainder(ahead, math.pi / 2)) for _, ahead in part]
             results = vector.call_sincos(
                 vector.packed([angle for angle, _ in part]), vector.packed(ahead)
             )
@@ -251,10 +253,6 @@ class Block:
         )
         sine, cosine = (self.emit(f'extractvalue {pair} {both}, {k}') for k in (0, 1))
         return sine, cosine
-
-
-def _less_quarters(ahead: float) -> float:
-    return math.remainder(ahead, math.pi / 2)
 
 
 def append_operation(block: Block, operation: int, a: str, b: str) -> str:
