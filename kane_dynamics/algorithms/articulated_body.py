@@ -84,8 +84,7 @@ class ArticulatedInertia:
     def moved(self, x_B_A: Pose) -> ArticulatedInertia:
         """Return the same about the origin of A, given the pose of B in A (2.66)."""
         R, lever = x_B_A.rotation_matrix(), skew(x_B_A.position())
-        mass = _symmetric(product(R, self.mass), R.T)
-        tensor = _symmetric(product(R, self.tensor), R.T)
+        mass, tensor = _turned(R, self.mass), _turned(R, self.tensor)
         coupling = product(product(R, self.coupling), R.T)
         shifted = product(lever, mass)
         half = product(lever, coupling.T + 0.5 * shifted.T)
@@ -183,6 +182,13 @@ def hinge_rcond(
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:
     """Return a b, which is symmetric."""
     return symmetric_of(lambda i, j: product(a[i : i + 1], b[:, j])[0])
+
+
+def _turned(R: Matrix, a: Matrix) -> Matrix:
+    """Return R a R' of a symmetric matrix, whose trace does not turn."""
+    first, last = (product(R, row) for row in product(R, a)[[0, 2]])
+    middle = a[1, 1] + ((a[0, 0] - first[0]) + (a[2, 2] - last[2]))
+    return matrix_of(([*first], [first[1], middle, last[1]], [first[2], last[1], last[2]]))
 
 
 def _doubled(a: Matrix) -> Matrix:
