@@ -41,13 +41,14 @@ Quaternion = Any
 
 
 class ScalarQuaternion:
-    """A quaternion over scalars that numpy-quaternion cannot hold."""
+    """A quaternion over scalars that numpy-quaternion cannot hold, and rows of R if known."""
 
-    __slots__ = ('w', 'x', 'y', 'z')
+    __slots__ = ('rows', 'w', 'x', 'y', 'z')
+    rows: tuple[tuple[Scalar, ...], ...] | None
     __array_ufunc__ = None  # keep numpy from taking over `array * quaternion`
 
     def __init__(self, w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> None:
-        self.w, self.x, self.y, self.z = w, x, y, z
+        self.w, self.x, self.y, self.z, self.rows = w, x, y, z, None
 
     def __repr__(self) -> str:
         return f'ScalarQuaternion({self.w}, {self.x}, {self.y}, {self.z})'
@@ -272,6 +273,8 @@ def _without_roundoff(entry: float) -> float:
 
 def rotation_rows(r: Quaternion) -> tuple[tuple[Scalar, ...], ...]:
     """Return the rows of the rotation matrix R of a unit quaternion: R vec3(a) = vec3(r a r*)."""
+    if type(r) is ScalarQuaternion and r.rows is not None:
+        return r.rows
     w, x, y, z = r.w, r.x, r.y, r.z
     x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
     return (

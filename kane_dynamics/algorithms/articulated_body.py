@@ -22,7 +22,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion, power
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of, product, skew, symmetric_of
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import pure, vec3
+from kane_dynamics.algebra.quaternions import Quaternion, dot, pure, rotate, scale, vec3
 from kane_dynamics.algebra.scalars import Scalar, as_array
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia
 from kane_dynamics.algorithms.newton_euler import inertial_wrench
@@ -84,8 +84,7 @@ class ArticulatedInertia:
     def moved(self, x_B_A: Pose) -> ArticulatedInertia:
         """Return the same about the origin of A, given the pose of B in A (2.66)."""
         R, lever = x_B_A.rotation_matrix(), skew(x_B_A.position())
-        mass = _symmetric(product(R, self.mass), R.T)
-        tensor = _symmetric(product(R, self.tensor), R.T)
+        mass, tensor = _turned(R, self.mass), _turned(R, self.tensor)
         coupling = product(product(R, self.coupling), R.T)
         shifted = product(lever, mass)
         half = product(lever, coupling.T + 0.5 * shifted.T)
@@ -148,13 +147,34 @@ def outward_step(
     return a, from_parent + bias_rate + along_axes(joint.axes, a)
 
 
+class MassSpread(NamedTuple):
+    """Mass, first moment and integral of r^2 dm about the origin of a frame, in its axes."""
+
+    mass: Scalar
+    moment: Quaternion
+    square: Scalar
+
+    @staticmethod
+    def of_body(body: CompositeInertia) -> MassSpread:
+        """Return those of rigid bodies."""
+        x, y, z = body.tensor
+        return MassSpread(body.mass, body.moment, 0.5 * (x.x + y.y + z.z))
+
+    def moved(self, x_B_A: Pose) -> MassSpread:
+        """Return the same about the origin of A, given the pose of B in A."""
+        p, h = x_B_A.translation, rotate(x_B_A.rotation, self.moment)
+        square = self.square + (2.0 * dot(p, h) + self.mass * dot(p, p))
+        return MassSpread(self.mass, h + scale(p, self.mass), square)
+
+
 def hinge_rcond(
-    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, subtree: CompositeInertia
+    joint: JointMotion, armature: Sequence[Scalar], hinge: Hinge, subtree: MassSpread
 ) -> Scalar:
-    """Return the smallest pivot relative to the diagonal of M, with all that a joint carries."""
+    """Return the smallest pivot by a bound of the diagonal of M, with all that a joint carries."""
     rcond = hinge.factor.rcond
     for axis, rotor, pivot in zip(joint.axes, armature, hinge.factor.pivots, strict=True):
-        diagonal = power(axis, subtree.momentum(axis)) + rotor
+        spin, slide = dot(axis.primary, axis.primary), dot(axis.dual, axis.dual)
+        diagonal = spin * subtree.square + slide * subtree.mass + rotor
         rcond = smaller(rcond, checked_pivot(pivot, diagonal)[1])
     return rcond
 
@@ -162,6 +182,13 @@ def hinge_rcond(
 def _symmetric(a: Matrix, b: Matrix) -> Matrix:
     """Return a b, which is symmetric."""
     return symmetric_of(lambda i, j: product(a[i : i + 1], b[:, j])[0])
+
+
+def _turned(R: Matrix, a: Matrix) -> Matrix:
+    """Return R a R' of a symmetric matrix, whose trace does not turn."""
+    first, last = (product(R, row) for row in product(R, a)[[0, 2]])
+    middle = a[1, 1] + ((a[0, 0] - first[0]) + (a[2, 2] - last[2]))
+    return matrix_of(([*first], [first[1], middle, last[1]], [first[2], last[1], last[2]]))
 
 
 def _doubled(a: Matrix) -> Matrix:

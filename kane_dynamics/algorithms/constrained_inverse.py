@@ -43,20 +43,22 @@ class ConstrainedEffort:
     numbers : ndarray, shape (3 nv + k + 3,)
         Effort, multipliers, velocity, acceleration, rank, residual and residual of the speeds, one
         after the other.
-    nv : int
-        Number of speeds.
     labels : tuple of str
         Names of the rows.
 
     """
 
-    __slots__ = ('_nv', 'labels', 'numbers')
+    __slots__ = ('labels', 'numbers')
 
     labels: tuple[str, ...]
     numbers: Floats
 
-    def __init__(self, numbers: Floats, nv: int, labels: tuple[str, ...]) -> None:
-        self.numbers, self._nv, self.labels = numbers, nv, labels
+    def __init__(self, numbers: Floats, labels: tuple[str, ...]) -> None:
+        self.numbers, self.labels = numbers, labels
+
+    @property
+    def _nv(self) -> int:
+        return (self.numbers.shape[-1] - len(self.labels) - 3) // 3
 
     @property
     def effort(self) -> Floats:
@@ -130,7 +132,7 @@ def constrained_effort(
     slip = np.linalg.norm(rows.matrix @ v - rows.velocity)
     parts = effort, selection.shared(multipliers), v, a
     numbers = np.concatenate([*parts, [float(rank), residual, slip]])
-    return ConstrainedEffort(numbers, robot.nv, rows.labels)
+    return ConstrainedEffort(numbers, rows.labels)
 
 
 def term_switches(terms: Sequence[str]) -> list[float]:

@@ -85,9 +85,9 @@ class FrameEffort(NamedTuple):
     out_of_reach: bool = False
 
     @classmethod
-    def of(cls, numbers: Any, nv: int, labels: tuple[str, ...]) -> FrameEffort:
+    def of(cls, numbers: Any, labels: tuple[str, ...]) -> FrameEffort:
         """Return them of the numbers of `Dynamics.frame_effort`."""
-        result = ConstrainedEffort(numbers[..., :-REPORTED], nv, labels)
+        result = ConstrainedEffort(numbers[..., :-REPORTED], labels)
         error, missed, sliding = (numbers[..., k : k + 6] for k in (-21, -15, -9))
         rank, manipulability, damping = (numbers[..., k] for k in (-3, -2, -1))
         return cls(result, error, missed, sliding, rank, manipulability, damping, numbers)

@@ -19,7 +19,7 @@ their base moves along the line between them. Of two sets the better conditioned
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 from kane_dynamics.algebra.scalars import Scalar, absolute, where
@@ -35,7 +35,6 @@ from kane_dynamics.algorithms.row_elimination import (
     gram_matrix,
     inner_product,
     product,
-    ratio,
     residuals,
     transpose_product,
 )
@@ -163,23 +162,19 @@ class PivotedSolve:
         """Return multipliers of all rows, as `RowSelection.shared` does."""
         system, factors, count = self._system, self._eliminated.factors, len(self._pivots)
         if system.repeated:
-            remainder = [system.rows[i] for i in system.repeated]
+            beyond: list[Scalar] = [0.0] * len(system.repeated)
             made_of = []  # C of A_rest = C A
-            for row in remainder:
-                sides = [inner_product(row, other) for other in self._pivots]
-                made_of.append(factors.solve([*sides, *[0.0] * len(remainder)])[:count])
-            weights = [ratio(1.0, s) for s in factors.scale]
-            more = list(zip(weights[count:], made_of, strict=True))
-            gram = [
-                [
-                    sum((w * c[i] * c[j] for w, c in more), weights[i] if i == j else 0.0)
-                    for j in range(i + 1)
-                ]
-                for i in range(count)
-            ]
-            local = _factored(gram)[0](multipliers)
-            multipliers = [w * x for w, x in zip(weights, local, strict=False)]
-            multipliers += [w * dot(c, local) for w, c in more]
+            for k in system.repeated:
+                sides = [inner_product(system.rows[k], other) for other in self._pivots]
+                made_of.append(factors.solve([*sides, *beyond])[:count])
+            # of all that give the same force, those with the least sum of lambda^2 / scale
+            scaled = [[s * c for s, c in zip(factors.scale, row, strict=False)] for row in made_of]
+            gram = [[dot(a, b) for b in scaled[: i + 1]] for i, a in enumerate(made_of)]
+            for row, scale in zip(gram, factors.scale[count:], strict=True):
+                row[-1] = row[-1] + scale
+            more = _factored(gram)[0]([dot(row, multipliers) for row in scaled])
+            parts = transpose_product([dict(enumerate(row)) for row in made_of], more, count)
+            multipliers = [*(x - y for x, y in zip(multipliers, parts, strict=True)), *more]
         by_row = dict(zip(system.eliminated, multipliers, strict=True))
         return [by_row.get(i, 0.0) for i in range(len(system.rows))]
 
@@ -199,13 +194,12 @@ class TracedInverseSolve:
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return the rcond, 0 where accelerations do not keep the rows."""
-        rcond, *others = (s.allowed(a, right_side) for s in self._solves)
-        return where(others[0] > rcond, others[0], rcond) if others else rcond
+        rcond = [s.allowed(a, right_side) for s in self._solves]
+        return reduce(lambda x, y: where(y > x, y, x), rcond)
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps the rows that repeat others in any choice, else 0."""
-        kept, *others = (s.agreed(x, right_side) for s in self._solves)
-        return smaller(kept, others[0]) if others else kept
+        return reduce(smaller, [s.agreed(x, right_side) for s in self._solves])
 
     def balanced(
         self, force: Sequence[Scalar], actuated: Sequence[int], weights: Sequence[Scalar]

@@ -61,6 +61,7 @@ class CompiledDynamics(Dynamics):
         self.source, self.note = build.source, build.note
         self._kernels = KernelSet(build, load, partial(getattr, self))
         self._reference, self._calls = self._kernels.reference, self._kernels.calls
+        self._efforts = self._kernels.efforts
         self._engines: dict[tuple[str, bool, int], CompiledEngine] = {}
         self._motions: dict[tuple[Any, ...], CompiledMotions] = {}
         self._switched: dict[tuple[int, ...], ConstraintSubsetDynamics] = {}  # by identity

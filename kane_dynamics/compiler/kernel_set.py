@@ -93,6 +93,7 @@ class KernelSet:
         self._too_large = too_large(load.robot, build.recipe.constraints)
         self._kernels: dict[Key, Kernel] = {}
         self.calls: dict[Key, tuple[Method | None, int | None]] = {}
+        self.efforts: dict[tuple[Any, ...], Method] = {}  # of constrained inverse dynamics
         for name in INPUTS:
             if name in build.kernels:
                 batches = partial(load_batches, build.recipe, name)
@@ -132,6 +133,8 @@ class KernelSet:
             made = kernel.checked if kernel.name in DIRECT else kernel.call, kernel.count
         if all(x is None or isinstance(x, tuple) for x in choices):
             self.calls[name, choices] = made
+            if kernel is not None and name == 'constrained_effort':
+                self.efforts[choices] = kernel.call
         return made
 
     def find(self, name: str, choices: tuple[Any, ...] = ()) -> Kernel | None:

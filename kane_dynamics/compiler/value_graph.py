@@ -51,6 +51,23 @@ class Graph:
                 users[source].append(number)
         return users
 
+    @property
+    def first_angles(self) -> list[int]:
+        """Return the arguments of sines and cosines that are made of no others."""
+        trigonometric = ca.OP_SIN, ca.OP_COS
+        turns = {k for k, x in enumerate(self.values) if x.operation in trigonometric}
+        angles = dict.fromkeys(self.values[k].sources[0] for k in sorted(turns))
+        return [angle for angle in angles if turns.isdisjoint(self.ancestors([angle]))]
+
+    def ancestors(self, ends: Iterable[int]) -> set[int]:
+        """Return the values that some are made of, these included."""
+        result, left = set(ends), list(ends)
+        while left:
+            new = set(self.values[left.pop()].sources) - result
+            result |= new
+            left += new
+        return result
+
 
 def graph_of(function: ca.Function) -> Graph:
     """Return the values of an ``SX`` function with dense inputs, in CasADi's order."""

@@ -34,7 +34,6 @@ from kane_dynamics.algebra.quaternions import (
     dot,
     make_quaternion,
     pure,
-    rotate,
     scale,
 )
 from kane_dynamics.algebra.scalars import Scalar, is_traced, sqrt
@@ -119,7 +118,7 @@ def checked_plane(robot: Robot, plane: Any) -> Plane:
 
 
 class Direction(NamedTuple):
-    """A unit vector in world axes and its rate; along a normal also the distance [m]."""
+    """A unit vector and its rate, in axes of the frame; along a normal also the distance [m]."""
 
     vector: Quaternion
     rate: Quaternion
@@ -133,16 +132,14 @@ def contact_rows(
     directions: Iterable[Direction],
     kind: str,
 ) -> list[Row]:
-    """Return a row for each direction; the arm is rho and the rate its own, in world axes."""
-    to_world = motion.pose.rotation
+    """Return a row for each direction; the arm is rho and the rate its own, in the frame."""
 
     def velocity(h: DualQuaternion) -> Quaternion:
-        return rotate(to_world, h.dual) + cross(rotate(to_world, h.primary), arm)
+        return h.dual + cross(h.primary, arm)
 
-    omega = rotate(to_world, motion.twist.primary)
-    centre_velocity = rotate(to_world, motion.twist.dual)
-    bias = velocity(motion.twist_rate) + cross(omega, centre_velocity + arm_rate)
-    slip = velocity(motion.twist)
+    twist = motion.twist
+    bias = velocity(motion.twist_rate) + cross(twist.primary, twist.dual + arm_rate)
+    slip = velocity(twist)
     rows = []
     for direction, rate, distance in directions:
         coefficients = projected_columns(
@@ -174,7 +171,7 @@ class PointRows(RobotRows):
         motion, directions = frame_motion(robot, self.frames[0], q, v), []
         for d in map(pure, self.directions):
             away = None if self.offset is None else dot(d, motion.pose.translation) - self.offset
-            directions.append(Direction(d, STILL, away))
+            directions.append(Direction(motion.from_world(d), STILL, away))
         kind = self.labels[0] if self.offset is None else ''
         return contact_rows(motion, STILL, STILL, directions, kind)
 
@@ -257,9 +254,8 @@ class DiscDirections:
         return axis_rate, lean_rate, -self.lean * lean_rate / self.sine
 
 
-def disc_directions(axis: Quaternion, plane: Plane, complaint: str) -> DiscDirections:
-    """Return the directions of a disc with an axis, in world axes."""
-    normal = pure(plane.normal)
+def disc_directions(axis: Quaternion, normal: Quaternion, complaint: str) -> DiscDirections:
+    """Return the directions of a disc with an axis, in the axes of both vectors."""
     lean = dot(axis, normal)
     sine = sqrt(1.0 - lean * lean)
     if not is_traced(sine) and not np.all(sine > LEAN_LIMIT):
@@ -271,12 +267,13 @@ def disc_directions(axis: Quaternion, plane: Plane, complaint: str) -> DiscDirec
 class BallDirections:
     """Directions of a ball: against the normal, and x and y of the plane."""
 
-    plane: Plane
+    normal: Quaternion
+    x: Quaternion
 
     @property
     def down(self) -> Quaternion:
         """Return -k."""
-        return -pure(self.plane.normal)
+        return -self.normal
 
     def down_rate(self, omega: Quaternion) -> Quaternion:
         """Return de/dt = 0."""
@@ -284,7 +281,7 @@ class BallDirections:
 
     def along(self, omega: Quaternion) -> tuple[Quaternion, Quaternion]:
         """Return x of the plane, which does not turn."""
-        return pure(self.plane.directions()[0]), STILL
+        return self.x, STILL
 
 
 PlaneDirections = DiscDirections | BallDirections

@@ -18,7 +18,7 @@ are then contact forces on the robot [N]. C need not lie on the axis of a joint.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import cos, sin
 from typing import Any, NamedTuple
@@ -78,13 +78,12 @@ class RollingWheel(RobotRows):
 
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return rows <d, v_C + omega x (R e - rho k)> = 0, one for each direction d."""
-        motion = frame_motion(robot, self.wheel, q, v)
-        to_world = motion.pose.rotation
-        turning = self._turning(to_world)
-        omega = rotate(to_world, motion.twist.primary)
+        motion = frame_motion(robot, self.wheel, q, v, is_round=True)
+        turning, omega = self._turning(motion.from_world), motion.twist.primary
         arm = self._arm(turning)
         arm_rate = scale(turning.down_rate(omega), self.radius - self.tyre_radius)
-        directions = self._directions(turning, omega, motion.pose.translation + arm)
+        height = dot(pure(self.plane.normal), motion.pose.translation) + dot(turning.normal, arm)
+        directions = self._directions(turning, omega, height - self.plane.offset)
         return contact_rows(motion, arm, arm_rate, directions, self.labels[0])
 
     @property
@@ -102,9 +101,10 @@ class RollingWheel(RobotRows):
 
     def touch_at(self, pose: Pose) -> Touch:
         """Return the same at a pose of the wheel's frame."""
-        turning = self._turning(pose.rotation)
-        point = pose.translation + self._arm(turning)
-        along, normal = turning.along(STILL)[0], pure(self.plane.normal)
+        to_frame = pose.rotation.conjugate()
+        turning = self._turning(lambda vector: rotate(to_frame, vector))
+        point = pose.translation + rotate(pose.rotation, self._arm(turning))
+        normal, along = pure(self.plane.normal), rotate(pose.rotation, turning.along(STILL)[0])
         axes = np.array([vec3(x) for x in (along, cross(normal, along), normal)])
         parts = [
             (0, 0, 1) if x == 'vertical' else (*self._in_plane(x), 0) for x in self.directions
@@ -121,27 +121,28 @@ class RollingWheel(RobotRows):
         labels = tuple(self.labels[k] for k in indices)
         return replace(self, labels=labels, directions=directions)
 
-    def _turning(self, to_world: Quaternion) -> PlaneDirections:
+    def _turning(self, from_world: Callable[[Quaternion], Quaternion]) -> PlaneDirections:
+        normal = from_world(pure(self.plane.normal))
         if self.axis is None:
-            return BallDirections(self.plane)
+            return BallDirections(normal, from_world(pure(self.plane.directions()[0])))
         complaint = f"'{self.labels[0]}': the wheel lies flat, it has no lowest point"
-        return disc_directions(rotate(to_world, pure(self.axis)), self.plane, complaint)
+        return disc_directions(pure(self.axis), normal, complaint)
 
     def _arm(self, turning: PlaneDirections) -> Quaternion:
         """Return R e - rho k."""
         rim = scale(turning.down, self.radius - self.tyre_radius)
-        return rim - scale(pure(self.plane.normal), self.tyre_radius)
+        return rim - scale(turning.normal, self.tyre_radius)
 
     def _directions(
-        self, turning: PlaneDirections, omega: Quaternion, contact: Quaternion
+        self, turning: PlaneDirections, omega: Quaternion, height: Scalar
     ) -> Iterator[Direction]:
-        normal = pure(self.plane.normal)
+        normal = turning.normal
         along, along_rate = turning.along(omega)
         left, left_rate = cross(normal, along), cross(normal, along_rate)
         for name in self.directions:
             if name == 'vertical':
                 # the distance is a position; the other rows are nonholonomic
-                yield Direction(normal, STILL, dot(normal, contact) - self.plane.offset)
+                yield Direction(normal, STILL, height)
             else:
                 c, s = self._in_plane(name)
                 vector = scale(along, c) + scale(left, s)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kane_dynamics.algebra.quaternions import pure, rotate
+from kane_dynamics.algebra.quaternions import pure
 from kane_dynamics.algebra.scalars import Scalar, cos, sin, unit_axis
 from kane_dynamics.constraints.base import RobotRows, Row
 from kane_dynamics.constraints.contacts import (
@@ -42,11 +42,11 @@ class KnifeEdge(RobotRows):
     def rows(self, robot: Robot, q: Any, v: Any, t: Scalar) -> Sequence[Row]:
         """Return the row <left, v_P> = 0; its multiplier is the force to the left [N]."""
         motion = frame_motion(robot, self.frames[0], q, v)
-        to_world = motion.pose.rotation
+        normal = motion.from_world(pure(self.plane.normal))
         complaint = f"'{self.labels[0]}': the edge stands upright, it has no left"
         # left of an edge is where a disc would roll that had the edge, reversed, as its axis
-        across = disc_directions(-rotate(to_world, pure(self.heading)), self.plane, complaint)
-        left = Direction(*across.along(rotate(to_world, motion.twist.primary)))
+        across = disc_directions(-pure(self.heading), normal, complaint)
+        left = Direction(*across.along(motion.twist.primary))
         return contact_rows(motion, STILL, STILL, [left], self.labels[0])
 
 

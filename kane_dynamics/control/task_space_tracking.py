@@ -174,7 +174,7 @@ class FrameTracking:
         top = np.where(self._limited, np.asarray(self.effort_limit), np.inf)
         numbers[:n] = np.clip(numbers[:n], -top, top)  # where braking alone takes more
         stuck = force @ (J @ step) < STUCK * (force @ pull)
-        new = FrameEffort.of(numbers, n, asked.labels)
+        new = FrameEffort.of(numbers, asked.labels)
         return new._replace(share=part**2, out_of_reach=bool(stuck))
 
     def _part(self, v: Floats, effort: Floats, a: Floats, more: Floats, faster: Floats) -> float:

@@ -40,6 +40,7 @@ class DynamicsBase(ABC):
         # arguments that most calls leave out
         self._ones, self._still = np.ones(load.robot.nv), np.zeros(load.robot.nv)
         self._start, self._every_term = np.zeros(1), np.ones(len(TERMS))
+        self._efforts: dict[Choices, Callable[..., Floats]] = {}  # machine code, by names
 
     @property
     def robot(self) -> Robot:

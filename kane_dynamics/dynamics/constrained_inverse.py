@@ -5,7 +5,7 @@ Efforts that produce a motion under constraints: rows of the table, and methods 
 .. math:: S^T \tau_a + A^T \lambda = M a + C v + g + D v + F \mathrm{sign}(v) - J^T w
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,19 +88,23 @@ class ConstrainedEfforts(ConstrainedMotion):
 
         """
         # no calls where the defaults are meant: controllers ask this a thousand times a second
-        actuated = tuple(actuated) if type(actuated) is list else actuated
-        known = tuple(known) if type(known) is list else known
-        ones = self._ones
-        shares = ones if weights is None else self._weights(actuated, weights)
+        shares = self._ones if weights is None else self._weights(actuated, weights)
         switches = self._every_term if terms is TERMS else np.array(term_switches(terms))
         clock = self._start if time is START else self._at(time)
         if reference is None:
-            state = q, v, a, shares, switches, clock
-            numbers = self._call('constrained_effort', state, (actuated, known))
+            try:
+                efforts = self._efforts[actuated, known]
+            except (KeyError, TypeError):  # new, or names are in lists
+                efforts = self._efforts_of('constrained_effort', actuated, known)
+            numbers = efforts(q, v, a, shares, switches, clock)
         else:
-            motion = q, v, reference, a, shares, switches, clock
-            numbers = self._call('reference_effort', motion, (actuated, known))
-        return ConstrainedEffort(numbers, len(ones), self.labels)
+            efforts = self._efforts_of('reference_effort', actuated, known)
+            numbers = efforts(q, v, reference, a, shares, switches, clock)
+        return ConstrainedEffort(numbers, self.labels)
+
+    def _efforts_of(self, function: str, *names: Any) -> Callable[..., Floats]:
+        choices = tuple(tuple(x) if type(x) is list else x for x in names)
+        return lambda *state: self._call(function, state, choices)
 
     def frame_effort(
         self,
@@ -143,7 +147,7 @@ class ConstrainedEfforts(ConstrainedMotion):
         more = shares, switches, self._at(time)
         motion = q, v, self._still if a is None else a
         numbers = self._call('frame_effort', (*motion, target, gains, posture, *more), (law,))
-        return FrameEffort.of(numbers, self.robot.nv, self.labels)
+        return FrameEffort.of(numbers, self.labels)
 
     def wrench_effort(
         self, law: WrenchLaw, q: ArrayLike, v: ArrayLike, a: ArrayLike, *numbers: Floats

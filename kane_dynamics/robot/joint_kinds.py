@@ -19,14 +19,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion
+from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose, exp
 from kane_dynamics.algebra.quaternions import (
     Quaternion,
+    ScalarQuaternion,
     make_quaternion,
     normalised,
     pure,
     rotate,
     scale,
+    vec3,
 )
 from kane_dynamics.algebra.scalars import Scalar, as_number, cos, sin, unit_axis
 
@@ -79,10 +82,15 @@ class JointKind(ABC):
 
 
 def _turn(axis: Quaternion, angle: Scalar) -> Quaternion:
-    """Return r = cos(angle/2) + l sin(angle/2)."""
+    """Return r = cos(angle/2) + l sin(angle/2); traced, it rotates by sines of the whole angle."""
     half = angle * 0.5
     s = sin(half)
-    return make_quaternion(cos(half), axis.x * s, axis.y * s, axis.z * s)
+    r = make_quaternion(cos(half), axis.x * s, axis.y * s, axis.z * s)
+    if type(r) is ScalarQuaternion is not type(axis):
+        along, c, s = np.outer(vec3(axis), vec3(axis)), cos(angle), sin(angle)
+        parts = np.stack([along, np.eye(3) - along, skew(vec3(axis))], axis=-1).tolist()
+        r.rows = tuple(tuple(x + y * c + z * s for x, y, z in row) for row in parts)
+    return r
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,18 @@ Body frames sit at the joints, so that axes are constant; the centre of mass of 
 translation away. Everything is written for one joint here and used by all algorithms.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, dual_cross
+from kane_dynamics.algebra.matrices import skew
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import Quaternion, rotate, vec3
+from kane_dynamics.algebra.quaternions import Quaternion, rotate, rotate_back, vec3
 from kane_dynamics.algebra.scalars import Scalar, as_array
+from kane_dynamics.robot.joint_kinds import Revolute
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.typing import Floats, NDArray
 
@@ -133,29 +135,56 @@ class FrameMotion:
     twist: DualQuaternion
     twist_rate: DualQuaternion
     columns: Columns
+    turns: tuple[Quaternion, ...]  # From the world to the frame, one after the other
+
+    def from_world(self, vector: Quaternion) -> Quaternion:
+        """Return a vector of the world in axes of F; traced, what no joint turns is a constant."""
+        for turn in self.turns:
+            vector = rotate_back(turn, vector)
+        return vector
 
 
-def frame_motion(robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None) -> FrameMotion:
-    """Return the motion of a frame, walking its ancestors once, (19), (20), (33)."""
+def frame_motion(
+    robot: Robot, frame: Frame, q: Any, v: Any, a: Any = None, *, is_round: bool = False
+) -> FrameMotion:
+    """
+    Return the motion of a frame, walking its ancestors once, (19), (20), (33).
+
+    Of what `is_round` about its joint's axis, the axes do not turn by the joint's angle.
+    """
     accelerations = [0.0] * robot.nv if a is None else a
     pose, twist, rate = Pose.identity(), AT_REST, AT_REST
     columns: Columns = ()
+    turns: tuple[Quaternion, ...] = ()
     for body in robot.ancestors(frame.body):
         joint = joint_motion(robot, body, q, v)
+        if is_round and body == frame.body and _is_on_axis(robot, frame):
+            joint = replace(joint, pose=Pose.identity())
         pose = pose * joint.placement * joint.pose
+        turns += joint.placement.rotation, joint.pose.rotation
         twist = body_twist(joint, twist)  # (19)
         rate = body_twist_rate(joint, rate, twist, joint.twist_rate(accelerations))  # (20)
         joint_columns = enumerate(joint.axes, start=joint.columns.start)
         columns = (*((k, joint.to_child(s)) for k, s in columns), *joint_columns)
     if frame.body == WORLD:
-        return FrameMotion(frame.pose, AT_REST, AT_REST, ())
+        return FrameMotion(frame.pose, AT_REST, AT_REST, (), (frame.pose.rotation,))
     to_frame = frame.pose.adjoint_inverse
     return FrameMotion(
         pose * frame.pose,
         to_frame(twist),
         to_frame(rate),
         tuple((k, to_frame(s)) for k, s in columns),
+        (*turns, frame.pose.rotation),
     )
+
+
+_ON_AXIS = 1e-14  # [m] between an axis and a point that was put on it
+
+
+def _is_on_axis(robot: Robot, frame: Frame) -> bool:
+    """Return whether a frame is on the axis of a revolute joint that carries it."""
+    kind, point = robot.bodies[frame.body].joint.kind, frame.pose.position()
+    return isinstance(kind, Revolute) and bool(np.abs(skew(point) @ kind.axis).max() <= _ON_AXIS)
 
 
 def in_axes(turn: Quaternion, twist: DualQuaternion) -> list[Scalar]:

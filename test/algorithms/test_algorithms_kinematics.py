@@ -9,7 +9,7 @@ from support.machines import X, Z, prismatic, revolute, turned
 from support.trees import BASES, tree_and_state
 
 import kane_dynamics as kd
-from kane_dynamics.algebra import vec3
+from kane_dynamics.algebra import pure, vec3
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algorithms.mass_matrix import body_jacobians
 from kane_dynamics.robot.motion import coordinate_rates, frame_motion, frame_rate_along
@@ -124,6 +124,8 @@ def test_body_jacobians_of_gauss_at_the_centres_of_mass(case):
         assert relative(at_com.jacobian @ a + at_com.rate @ v, expected) < ROUNDOFF
         R = motion.pose.rotation_matrix().T
         assert_allclose(at_com.from_world, R, rtol=0, atol=ROUNDOFF)
+        turned = motion.from_world(pure([0.3, -0.5, 0.8]))
+        assert_allclose(vec3(turned), R @ [0.3, -0.5, 0.8], rtol=0, atol=ROUNDOFF)
 
 
 @pytest.mark.claim(11)

@@ -5,10 +5,11 @@ import casadi as ca
 import mpmath
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from support.compiling import compiled_kernel
 
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
+from kane_dynamics.compiler.llvm.module import kernel_ir
 
 # The kernels' polynomials are good to 1 ulp on [-pi/4, pi/4]; rounding the reduced argument, and
 # near pi/4 the slope of the function in ulps, add less than half of one.
@@ -97,6 +98,26 @@ def test_a_constant_is_added_after_the_reduction(size, shifted):
     # the remainder of a constant of 40 rad is exact to an ulp of 40, all else to ulps of 1
     assert np.abs(shifted(angles[:, None]) - exact).max() < 8e-15
     assert np.abs([shifted(np.array([x])) for x in angles] - np.array(exact)).max() < 8e-15
+
+
+@pytest.mark.parametrize('count', [1, 2, 4, 5, 7])
+def test_several_angles_share_a_vector(count):
+    q = ca.SX.sym('q', count)
+    angles = [q[k] + ahead for k, ahead in zip(range(count), AHEAD[2:], strict=False)]
+    later = ca.sin(ca.cos(angles[0]))  # an angle that is known after others alone
+    function = ca.Function(
+        'several', [q], [ca.vertcat(*map(ca.sin, angles), *map(ca.cos, angles), later), 1.0]
+    )
+    spec = KernelSpec('several', (count,), ((2 * count + 1,),), function)
+    text = kernel_ir(spec, 4).split('define double @several(')[1].split('define')[0]
+    vectors, single = (text.count(f'@kd_sincos_{x}f64(') for x in ('v4', ''))
+    assert (vectors, single) == (-(-(count - 1) // 4), 1 + (count % 4 == 1))
+    x = np.random.default_rng(count).uniform(-9.0, 9.0, count)
+    expected = x + AHEAD[2 : 2 + count]
+    found = compiled_kernel(spec, ('q',)).call(x)
+    whole = [*np.sin(expected), *np.cos(expected), np.sin(np.cos(expected[0]))]
+    # the test's own sums of up to 12 are rounded by 9e-16
+    assert_allclose(found, whole, rtol=0, atol=4e-15)
 
 
 def test_large_states_go_to_the_reference(wave):

@@ -6,6 +6,7 @@ import importlib.util
 import warnings
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -250,3 +251,35 @@ def test_a_coin_that_lies_flat_has_no_lowest_point():
     q = np.array([0, 0, 0.1, r.w, r.x, r.y, r.z])
     motion = kd.forward_dynamics(body, q, np.zeros(6), np.zeros(6), (coin,))
     assert np.isfinite(motion.acceleration).all()
+
+
+def test_the_angle_of_a_round_wheel_plays_no_part():
+    robot = cart()
+    rows = kd.constraints.ConstraintSet(robot, [kd.constraints.rolling_wheel(robot, 'left_joint')])
+    v, q = [0.3, -0.2, 0.7, 1.1, -0.4], [0.1, 0.2, 0.9, 0.0, 0.0]
+    still, turned_by = rows.rows(q, v, 0.0), rows.rows([*q[:3], 2.3, -1.7], v, 0.0)
+    assert (still.matrix == turned_by.matrix).all()
+    assert (still.acceleration == turned_by.acceleration).all()
+
+
+@pytest.mark.filterwarnings('ignore::kane_dynamics.exceptions.ModelWarning')
+@pytest.mark.parametrize(('radius', 'same'), [(None, False), (RADIUS, True)])
+def test_the_angle_of_an_eccentric_wheel_does(radius, same):
+    robot = eccentric_roller()
+    rows = kd.constraints.ConstraintSet(
+        robot, [kd.constraints.rolling_wheel(robot, 'spin', radius)]
+    )
+    at = [rows.rows([0.1, 0.2, angle], [0.3, 0.1, 2.0], 0.0).matrix for angle in (0.0, 1.0)]
+    assert (at[0] == at[1]).all() == same
+
+
+def test_rows_of_a_differential_drive_take_few_operations():
+    # [-s, c, x], [c, s, -+d, .., -r, ..] and their rates
+    robot = cart()
+    drive = kd.constraints.differential_drive(robot, 'left_joint', 'right_joint')
+    q, v = ca.SX.sym('q', 5), ca.SX.sym('v', 5)
+    rows = kd.constraints.ConstraintSet(robot, [drive]).rows(ca.vertsplit(q), ca.vertsplit(v), 0.0)
+    whole = ca.vertcat(*[ca.SX(x) for x in (*rows.matrix.ravel(), *rows.acceleration)])
+    assert not ca.depends_on(whole, q[3:])
+    function = ca.Function('rows', [q, v], [ca.cse([whole])[0]])
+    assert function.n_nodes() < 50

@@ -35,7 +35,6 @@ NAMES = {
         'formulations/kane.py matrix_roots: -1 -> 1',
         'constraints/rolling.py _sampled_motions: -1.0 -> 1.0',
         'constraints/loops.py _across: np.cross(axis, first) -> np.cross(first, axis)',
-        'compiler/llvm/straight_line.py Block.emit: self._count += 1 -> self._count -= 1',
         'algorithms/dry_friction.py proximal_forces: -problem.free -> problem.free',
         'algorithms/impact_path.py _turns: slip[0] * change[1] - slip[1] * change[0] -> slip[0] * change[1] + slip[1] * change[0]',  # noqa: E501
     ],
@@ -70,7 +69,7 @@ NAMES = {
     'HEALTH': [
         'events/transition.py _satisfied: np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity) -> np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) - np.abs(rows.velocity)',  # noqa: E501
         'events/transition.py _satisfied: rows.matrix @ v - rows.velocity -> rows.matrix @ v + rows.velocity',  # noqa: E501
-        'algorithms/articulated_body.py hinge_rcond: power(axis, subtree.momentum(axis)) + rotor -> power(axis, subtree.momentum(axis)) - rotor',  # noqa: E501
+        'algorithms/articulated_body.py hinge_rcond: spin * subtree.square + slide * subtree.mass + rotor -> spin * subtree.square + slide * subtree.mass - rotor',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.solve: f + p -> f - p',
         'algorithms/constrained_solve.py EliminatedRows.missed: product(row, x) - right_side[i] -> product(row, x) + right_side[i]',  # noqa: E501
         'algorithms/constrained_solve.py EliminatedRows.missed: _sizes(row, x) + absolute(c) -> _sizes(row, x) - absolute(c)',  # noqa: E501

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The seven joint kinds: pose, axes, rates and integration agree, as do the axes with Table 1."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -116,6 +117,19 @@ def test_integrate_adds_up_and_stays_on_the_manifold(kind, rng):
     assert_allclose(kind.integrate(q, v, 0.0), q, rtol=0, atol=1e-15)
     if isinstance(kind, (Spherical, Free)):
         assert np.linalg.norm(twice[-4:]) == pytest.approx(1.0, abs=1e-15)
+
+
+@every_kind
+def test_traced_pose_is_that_of_numbers(kind, rng):
+    q, symbol = (
+        kind.integrate(kind.neutral, rng.normal(size=kind.nv), 1.0),
+        ca.SX.sym('q', kind.nq),
+    )
+    traced, pose = kind.pose(ca.vertsplit(symbol)), kind.pose(q)
+    entries = [ca.SX(x) for x in (*traced.rotation_matrix().ravel(), *traced.position())]
+    found = ca.Function('pose', [symbol], [ca.vertcat(*entries)])(q).full().ravel()
+    expected = np.r_[pose.rotation_matrix().ravel(), pose.position()]
+    assert_allclose(found, expected, rtol=0, atol=1e-15 * (1.0 + np.abs(expected).max()))
 
 
 @every_kind

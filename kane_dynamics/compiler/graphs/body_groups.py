@@ -24,11 +24,12 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, twist_fr
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.matrices import matrix_of
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import pure
+from kane_dynamics.algebra.quaternions import pure, vec3
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.articulated_body import (
     ArticulatedInertia,
+    MassSpread,
     bias_step,
     hinge_rcond,
     inward_step,
@@ -213,7 +214,7 @@ def fall_of(body: GroupBody) -> DualQuaternion:
     return DualQuaternion(ZERO, -pure(body.gravity))
 
 
-ARTICULATED = 21 + 6 + 10  # inertia, wrench, and the rigid inertia of all that is carried
+ARTICULATED = 21 + 6 + 5  # inertia, wrench, and the spread of all masses that are carried
 THERE_BACK_THERE = (TreePass(True, 6), TreePass(False, ARTICULATED), TreePass(True, 6))
 Handed = list[tuple[list[ca.SX], list[Any]]]
 
@@ -233,13 +234,15 @@ def articulated_body(
     twist, bias, wrench = bias_step(joint, body.inertia, twist_parent)
     inertia = ArticulatedInertia.of_rigid(body.composite) + _articulated(children[:21])
     wrench = wrench + twist_from_vector(children[21:27])
-    subtree = body.composite + _composite(children[27:])
+    local, (mass, *moment, square) = MassSpread.of_body(body.composite), children[27:]
+    subtree = MassSpread(local.mass + mass, local.moment + pure(moment), local.square + square)
+    moved = subtree.moved(joint.pose)
     hinge, at_parent, wrench_at_parent = inward_step(
         joint, armature, effort, inertia, bias, wrench
     )
     a, rate = outward_step(joint, hinge, bias, rate_parent)
     inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
-    inward += _composite_entries(subtree.moved(joint.pose))
+    inward += moved.mass, *vec3(moved.moment), moved.square
     handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
     return handed, a, hinge_rcond(joint, armature, hinge, subtree)
 
@@ -255,14 +258,3 @@ def _articulated(entries: list[ca.SX]) -> ArticulatedInertia:
 def _entries(inertia: ArticulatedInertia) -> list[Any]:
     mass, tensor = ([part[i, j] for i, j in UPPER] for part in (inertia.mass, inertia.tensor))
     return [*mass, *inertia.coupling.ravel(), *tensor]
-
-
-def _composite(entries: list[ca.SX]) -> CompositeInertia:
-    x, y, z = (pure(row) for row in symmetric_rows(entries[4:]))
-    return CompositeInertia(entries[0], pure(entries[1:4]), (x, y, z))
-
-
-def _composite_entries(inertia: CompositeInertia) -> list[Any]:
-    rows = [(row.x, row.y, row.z) for row in inertia.tensor]
-    h = inertia.moment
-    return [inertia.mass, h.x, h.y, h.z, *[rows[i][j] for i, j in UPPER]]

@@ -88,7 +88,7 @@ def levels_of(function: ca.Function, local: int, passes: int, tables: Sequence[i
     graph = graph_of(function)
     nodes = graph.values
     outputs = [[row[k] for k in range(len(row))] for row in graph.outputs]
-    needed = [_ancestors(nodes, outputs[k]) for k in range(passes)]
+    needed = [graph.ancestors(outputs[k]) for k in range(passes)]
     level: list[int] = []
     for k, node in enumerate(nodes):
         if node.operation == ca.OP_INPUT:
@@ -117,18 +117,6 @@ def levels_of(function: ca.Function, local: int, passes: int, tables: Sequence[i
     for k, output in enumerate(outputs):
         kept |= {i for i in output if k >= passes or level[i] != 2 * k + 1}
     return Levels(nodes, outputs, level, kept - free)
-
-
-def _ancestors(nodes: Sequence[Value], ends: Sequence[int]) -> set[int]:
-    """Return the nodes that some nodes are made of, these included."""
-    result, left = set(ends), list(ends)
-    while left:
-        node = nodes[left.pop()]
-        if node.operation not in (ca.OP_INPUT, ca.OP_CONST):
-            new = set(node.sources) - result
-            result |= new
-            left += new
-    return result
 
 
 def _sink_inputs(nodes: Sequence[Value], level: list[int], local: int) -> None:

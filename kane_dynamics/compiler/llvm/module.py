@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.entry_code import entry_text
+from kane_dynamics.compiler.llvm.graph_code import append_graph
 from kane_dynamics.compiler.llvm.kernel_spec import (
     KernelSpec,
     LoopSpec,
@@ -34,10 +35,9 @@ from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
 from kane_dynamics.compiler.llvm.routine import Routine, vector
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
-from kane_dynamics.compiler.llvm.straight_line import FLAGS, Block, append_graph
+from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.value_graph import Graph, best_order
 
-_FOUR = '<4 x double>'
 FunctionText = tuple[str, set[str]]
 
 
@@ -89,7 +89,7 @@ def single_parts(specs: Iterable[Spec], width: int) -> dict[str, FunctionText]:
         elif isinstance(spec, LoopSpec):
             parts[spec.name] = loop_text(spec, 1, width)
         else:
-            parts[spec.name] = kernel_text(spec, 1)
+            parts[spec.name] = kernel_text(spec, 1, width=bodies_at_once(width))
     return parts
 
 
@@ -102,12 +102,14 @@ def core_text(spec: Spec, lanes: int) -> str:
     )
 
 
-def kernel_text(spec: KernelSpec, lanes: int, element: str = 'double') -> tuple[str, set[str]]:
+def kernel_text(
+    spec: KernelSpec, lanes: int, element: str = 'double', width: int = 1
+) -> tuple[str, set[str]]:
     """Return the straight-line function of one state, or of one state in each lane."""
     single = element == 'float'
     name = spec.name if lanes == 1 else f'{spec.name}_{"single_" * single}lanes'
     # both only in single precision: of doubles they made one robot faster and another slower
-    block = Block(lanes, element, f'{name}_numbers' if single else '')
+    block = Block(lanes, element, f'{name}_numbers' if single else '', width)
     inputs = [load_rows(block, f'%in{i}', size) for i, size in enumerate(spec.input_sizes)]
     parameters = [load_parameter(block, k) for k in range(spec.parameters)]
     outputs, rcond = values_of(block, spec, inputs, parameters, best_order if single else None)
@@ -158,32 +160,26 @@ def values_of(
 def sum_of_squares(block: Block, inputs: list[list[str]]) -> str:
     """Append the sum of squares of all inputs."""
     if block.lanes > 1:
-        squares = [block.binary('fmul', x, x) for part in inputs for x in part]
-        return _added(block, squares, block.type)
-    # four at once, from loads that lie side by side
-    vectors = [_vector(block, part, k) for part in inputs for k in range(0, len(part), 4)]
-    squares = [block.emit(f'fmul {FLAGS} {_FOUR} {x}, {x}') for x in vectors]
-    total = _added(block, squares, _FOUR)
-    parts = [block.emit(f'extractelement {_FOUR} {total}, i32 {k}') for k in range(4)]
-    return _added(block, parts, block.type)
+        return _added(block, [block.arithmetic('fmul', x, x) for part in inputs for x in part])
+    # four at once, from loads that lie side by side; the last ones once more where an array ends
+    four = Block(4, lines=block.lines)
+    vectors = [
+        four.packed(part[max(0, min(k, len(part) - 4)) :][:4])
+        for part in inputs
+        for k in range(0, len(part), 4)
+    ]
+    total = _added(four, [four.arithmetic('fmul', x, x) for x in vectors])
+    parts = [block.emit(f'extractelement {four.type} {total}, i32 {k}') for k in range(4)]
+    return _added(block, parts)
 
 
-def _vector(block: Block, part: list[str], begin: int) -> str:
-    """Return four neighbours as one vector; the last ones once more where the array ends."""
-    begin = max(0, min(begin, len(part) - 4))
-    vector = 'zeroinitializer'
-    for k, x in enumerate(part[begin : begin + 4]):
-        vector = block.emit(f'insertelement {_FOUR} {vector}, double {x}, i32 {k}')
-    return vector
-
-
-def _added(block: Block, values: list[str], kind: str) -> str:
+def _added(block: Block, values: list[str]) -> str:
     """Append the sum in two chains, which need not wait for each other."""
-    zero = 'zeroinitializer' if kind == _FOUR else block.constant(0.0)
+    zero = block.constant(0.0)
     chains = [*values[:2], zero, zero][:2]
     for k, value in enumerate(values[2:]):
-        chains[k % 2] = block.emit(f'fadd {FLAGS} {kind} {chains[k % 2]}, {value}')
-    return block.emit(f'fadd {FLAGS} {kind} {chains[0]}, {chains[1]}')
+        chains[k % 2] = block.arithmetic('fadd', chains[k % 2], value)
+    return block.arithmetic('fadd', *chains)
 
 
 def row_major_positions(function: ca.Function, output: int) -> list[int]:

@@ -2,7 +2,7 @@
 """
 Expression graphs as straight-line LLVM code.
 
-The instruction list of a CasADi ``SX`` function is written as one basic block of LLVM IR, once on
+The operations of a CasADi ``SX`` function are written as one basic block of LLVM IR, once on
 ``double`` for single states and once on vectors of doubles, one state per lane, for batches. No
 flag lets the compiler assume away NaN or infinity: NaN in is NaN out. Sines of an angle plus a
 constant, of which canonical body frames make many, add the constant after the argument reduction:
@@ -11,13 +11,12 @@ the sum of a large angle and a small constant would lose what the sine needs.
 
 import math
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
-from kane_dynamics.compiler.value_graph import Graph, graph_of
 from kane_dynamics.exceptions import UnsupportedOperationError
 
 # Products may be fused into sums and divisions by one value share a reciprocal.
@@ -60,13 +59,13 @@ class Block:
     lanes: int  # 1 for a number, else how many are in a vector, one state in each
     element: str = 'double'  # 'double' or 'float'
     table: str = ''
+    angles_at_once: int = 1  # of one state, as lanes of a vector
     lines: list[str] = field(default_factory=list)
     declarations: set[str] = field(default_factory=set)
     _sincos: dict[tuple[str, float], tuple[str, str]] = field(default_factory=dict)
     _constants: dict[str, float] = field(default_factory=dict)
     _sums: dict[str, tuple[str, float]] = field(default_factory=dict)
     _stored: dict[str, int] = field(default_factory=dict)
-    _count: int = 0
 
     @property
     def type(self) -> str:
@@ -124,8 +123,7 @@ class Block:
 
     def emit(self, code: str) -> str:
         """Append ``name = code`` and return the name."""
-        self._count += 1
-        name = f'%x{self._count}'
+        name = f'%x{len(self.lines)}'
         self.lines.append(f'{name} = {code}')
         return name
 
@@ -212,13 +210,40 @@ class Block:
         """Append both functions of an angle, once for each angle."""
         angle, ahead = self._sums.get(angle, (angle, 0.0))
         if (angle, ahead) not in self._sincos:
-            quarters = round(ahead / (math.pi / 2))
-            others = self.constant(math.remainder(ahead, math.pi / 2))
-            sine, cosine = self.call_sincos(angle, others)
-            for _ in range(quarters % 4):
-                sine, cosine = cosine, self.negate(sine)
-            self._sincos[angle, ahead] = sine, cosine
+            both = self.call_sincos(angle, self.constant(math.remainder(ahead, math.pi / 2)))
+            self._sincos[angle, ahead] = self._turned(ahead, *both)
         return self._sincos[angle, ahead]
+
+    def sines_at_once(self, angles: Iterable[str]) -> None:
+        """Append both functions of several angles of one state, `angles_at_once` in a vector."""
+        width = self.angles_at_once
+        several = list(dict.fromkeys(self._sums.get(angle, (angle, 0.0)) for angle in angles))
+        vector = Block(width, lines=self.lines)
+        for begin in range(0, len(several) - 1, width):  # one that is left over comes by itself
+            part = several[begin : begin + width]
+            ahead = [self.constant(math.remainder(ahead, math.pi / 2)) for _, ahead in part]
+            results = vector.call_sincos(
+                vector.packed([angle for angle, _ in part]), vector.packed(ahead)
+            )
+            for lane, key in enumerate(part):
+                both = [
+                    vector.emit(f'extractelement {vector.type} {x}, i32 {lane}') for x in results
+                ]
+                self._sincos[key] = self._turned(key[1], *both)
+
+    def _turned(self, ahead: float, sine: str, cosine: str) -> tuple[str, str]:
+        """Append the quarter turns of a constant that is added to an angle."""
+        for _ in range(round(ahead / (math.pi / 2)) % 4):
+            sine, cosine = cosine, self.negate(sine)
+        return sine, cosine
+
+    def packed(self, values: Sequence[str]) -> str:
+        """Append a vector of numbers, 0 in the lanes after them."""
+        vector = 'zeroinitializer'
+        for k, x in enumerate(values):
+            entry = f'{self.type} {vector}, {self.element} {x}, i32 {k}'
+            vector = self.emit(f'insertelement {entry}')
+        return vector
 
     def call_sincos(self, angle: str, ahead: str) -> tuple[str, str]:
         """Append both functions of the sum of an angle and a constant, |ahead| <= pi/4."""
@@ -259,24 +284,3 @@ def append_operation(block: Block, operation: int, a: str, b: str) -> str:
     if operation == ca.OP_IF_ELSE_ZERO:
         return block.select('une', a, zero, b, zero)
     raise UnsupportedOperationError(f'CasADi operation {operation} has no straight-line code')
-
-
-def append_graph(
-    block: Block,
-    function: ca.Function,
-    inputs: list[list[str]],
-    order_of: Callable[[Graph], Iterable[int]] | None = None,
-) -> list[dict[int, str]]:
-    """Append all instructions of an ``SX`` function."""
-    graph = graph_of(function)
-    names: dict[int, str] = {}
-    for number in range(len(graph.values)) if order_of is None else order_of(graph):
-        value = graph.values[number]
-        if value.operation == ca.OP_CONST:
-            names[number] = block.constant(value.constant)
-        elif value.operation == ca.OP_INPUT:
-            names[number] = inputs[value.place[0]][value.place[1]]
-        else:
-            a, b = [*(names[source] for source in value.sources), ''][:2]
-            names[number] = append_operation(block, value.operation, a, b)
-    return [{k: names[number] for k, number in output.items()} for output in graph.outputs]

@@ -11,10 +11,11 @@ a loop goes on until each lane is done, and those that were done before keep wha
 from collections.abc import Mapping, Sequence
 
 from kane_dynamics.compiler.graphs.step_graphs import Call, Loop, Program
+from kane_dynamics.compiler.llvm.graph_code import append_graph
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, Spec
 from kane_dynamics.compiler.llvm.limits import SINGLE_HEALTH_LIMIT
 from kane_dynamics.compiler.llvm.module import values_of
-from kane_dynamics.compiler.llvm.straight_line import Block, append_graph
+from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.simulation.integrators import ENOUGH, SOLVED
 from kane_dynamics.simulation.step_checks import LARGEST
 
