@@ -40,6 +40,7 @@ from kane_dynamics.constraints.row_selection import (
 # the terms of the other rows of its constraint.
 _MISSED, _MISSED_FREE, _MISSED_BESIDE = 1e-6, 1e-9, 1e-9
 _NOTHING = 1e-13  # right side of a row that vanishes
+_REPEATS = 1e-14  # squared strength of a row that repeats others but for roundoff
 
 Speeds = tuple[Sequence[Scalar], Sequence[Scalar]]
 Result = TypeVar('Result', bound=tuple[Any, ...])
@@ -164,6 +165,16 @@ class EliminatedRows:
         if speeds is None or all(is_zero(c) for c in speeds[1]):
             return solution
         return solution._replace(rcond=solution.rcond_of_speeds(*speeds))
+
+    def shared(self, solved: Solved) -> tuple[list[Scalar], Scalar]:
+        """Return `RowSelection.shared`, and the rcond: 0 where rows only nearly repeat others."""
+        rows, solvable, every = self._system.eliminated, self._solvable, [*solved.multipliers]
+        factors, rcond = solvable.factors, solved.rcond
+        shares = factors.shared([every[i] for i in rows], solvable.dropped, solvable.sizes)
+        parts = zip(rows, shares, solvable.dropped, factors.strengths, strict=True)
+        for i, share, gone, strength in parts:
+            every[i], rcond = share, where(gone * strength > _REPEATS, 0.0, rcond)
+        return every, rcond
 
     def missed(
         self,

@@ -116,6 +116,7 @@ class Elimination:
         self._gram = gram
         self._lower: list[list[Scalar]] = []
         self._inverse: list[Scalar] = []
+        self.strengths: list[Scalar] = []
         self._pivot: Scalar = 0.0
 
     def strength(self) -> Scalar:
@@ -129,7 +130,8 @@ class Elimination:
             row.append(entry * inverse)
         self._lower.append(row)
         self._pivot = values[-1] - dot(scaled, row)
-        return ratio(self._pivot, self.scale[len(row)])
+        self.strengths.append(ratio(self._pivot, self.scale[len(row)]))
+        return self.strengths[-1]
 
     def take(self, use: Scalar = 1.0) -> None:
         """Take the row just eliminated, where `use` is not 0."""
@@ -166,11 +168,36 @@ class Elimination:
     def solve(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return the multipliers, 0 for rows that are not taken."""
         y = self.forward(right_side)
-        x = [entry * inverse for entry, inverse in zip(y, self._inverse, strict=True)]
+        return self._backward([a * inverse for a, inverse in zip(y, self._inverse, strict=True)])
+
+    def _backward(self, x: list[Scalar]) -> list[Scalar]:
+        """Return x' L^-1 of the first rows."""
         for i in reversed(range(len(x))):
             for j in range(i):
                 x[j] = x[j] - self._lower[i][j] * x[i]
         return x
+
+    def shared(
+        self, multipliers: Sequence[Scalar], dropped: Sequence[Scalar], sizes: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """Return multipliers of least norm with the same force, by the squared sizes of rows."""
+        count = len(multipliers)
+        C = [  # A = C A_K
+            [where(gone > 0.0, c, 0.0) for c in self._backward([*row])] + [1.0]
+            for row, gone in zip(self._lower, dropped, strict=True)
+        ]
+        weighted = [[ratio(c, size) for c in row] for row, size in zip(C, sizes, strict=True)]
+        below = [[(C[k], weighted[k]) for k in range(i, count)] for i in range(count)]
+        gram = [
+            [sum((c[i] * w[j] for c, w in below[i]), 0.0) for j in range(i + 1)]
+            for i in range(count)
+        ]
+        common = Elimination(gram, range(count))
+        for gone in dropped:
+            common.strength()
+            common.take(1.0 - gone)
+        x = common.solve(multipliers)
+        return [dot(row, x[: len(row)]) for row in weighted]
 
 
 class Solvable(NamedTuple):
@@ -182,6 +209,7 @@ class Solvable(NamedTuple):
     weak: list[Scalar]
     beyond: list[Scalar]
     rcond: Scalar
+    sizes: list[Scalar]  # squared, of the largest row of each kind in SI units
 
 
 def eliminate(
@@ -205,7 +233,7 @@ def eliminate(
         in_si.take(0.0)
     weak = [where(strength <= _DROPPED, 1.0, 0.0) for strength in beyond]
     dropped += [1.0] * len(weak)
-    return Solvable(factors, dropped, vanished, weak, beyond, rcond)
+    return Solvable(factors, dropped, vanished, weak, beyond, rcond, in_si.scale)
 
 
 def _all_taken(

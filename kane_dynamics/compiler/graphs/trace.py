@@ -201,13 +201,16 @@ class SwitchedTracer(Tracer):
         plain, solved = self._plain, self.solution
         phi = [0.0 if x is None else x for x in plain.positions]
         rates = residuals(sparse_rows(plain.matrix), self.v, plain.velocity)
-        both = column([*phi, *rates, *solved.multipliers])
-        rcond = ca.SX(solved.rcond)
-        for k in self.plan.order:
-            repeats = self._switches[plain.owners[k]] * solved.dropped[k]
-            rcond = where(ca.SX(repeats) > 0.0, 0.0, rcond)
+        multipliers, rcond = solved.multipliers, solved.rcond
+        if solved.rows is not None:
+            multipliers, rcond = solved.rows.shared(solved)
+            locks = sum((self._switches[plain.owners[k]] for k in self._holding), 0.0)
+            for k in self.plan.order:  # rows that repeat those of locks share their forces
+                repeats = self._switches[plain.owners[k]] * solved.dropped[k]
+                rcond = where(repeats * locks > 0.0, 0.0, rcond)
+        both = column([*phi, *rates, *multipliers])
         inputs = [self.q, self.v, self.tau, [self.t]]
-        spec = self.spec('look', inputs, [both], [(3, len(plain))], rcond)
+        spec = self.spec('look', inputs, [both], [(3, len(plain))], ca.SX(rcond))
         return replace(spec, clock=True)
 
 
