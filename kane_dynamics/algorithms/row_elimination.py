@@ -114,21 +114,21 @@ class Elimination:
     def __init__(self, gram: Sequence[Sequence[Scalar]], kinds: Sequence[int]) -> None:
         self.scale = _largest(kinds, [row[-1] for row in gram])
         self._gram = gram
-        self._lower: list[list[Scalar]] = []
+        self.lower: list[list[Scalar]] = []
         self._inverse: list[Scalar] = []
         self.strengths: list[Scalar] = []
         self._pivot: Scalar = 0.0
 
     def strength(self) -> Scalar:
         """Eliminate the next row; return its squared strength beside the rows taken so far."""
-        values = self._gram[len(self._lower)]
+        values = self._gram[len(self.lower)]
         scaled: list[Scalar] = []
         row: list[Scalar] = []
         for j, inverse in enumerate(self._inverse):
-            entry = values[j] - dot(scaled, self._lower[j])
+            entry = values[j] - dot(scaled, self.lower[j])
             scaled.append(entry)
             row.append(entry * inverse)
-        self._lower.append(row)
+        self.lower.append(row)
         self._pivot = values[-1] - dot(scaled, row)
         self.strengths.append(ratio(self._pivot, self.scale[len(row)]))
         return self.strengths[-1]
@@ -152,7 +152,7 @@ class Elimination:
         diagonal: list[Scalar] = []
         for i in range(len(self._inverse)):
             column: list[Scalar] = [1.0]  # of L^-1, below the diagonal
-            for row in self._lower[i + 1 : len(self._inverse)]:
+            for row in self.lower[i + 1 : len(self._inverse)]:
                 column.append(-dot(row[i:], column))
             parts = zip(column, self._inverse[i:], strict=True)
             diagonal.append(sum((x * x * d for x, d in parts), 0.0))
@@ -161,43 +161,21 @@ class Elimination:
     def forward(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-1 c: for a row that is not taken, what c asks beyond the rows taken."""
         x: list[Scalar] = []
-        for c, row in zip(right_side, self._lower, strict=True):
+        for c, row in zip(right_side, self.lower, strict=True):
             x.append(c - dot(row, x))
         return x
 
     def solve(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return the multipliers, 0 for rows that are not taken."""
         y = self.forward(right_side)
-        return self._backward([a * inverse for a, inverse in zip(y, self._inverse, strict=True)])
+        return self.backward([a * inverse for a, inverse in zip(y, self._inverse, strict=True)])
 
-    def _backward(self, x: list[Scalar]) -> list[Scalar]:
+    def backward(self, x: list[Scalar]) -> list[Scalar]:
         """Return x' L^-1 of the first rows."""
         for i in reversed(range(len(x))):
             for j in range(i):
-                x[j] = x[j] - self._lower[i][j] * x[i]
+                x[j] = x[j] - self.lower[i][j] * x[i]
         return x
-
-    def shared(
-        self, multipliers: Sequence[Scalar], dropped: Sequence[Scalar], sizes: Sequence[Scalar]
-    ) -> list[Scalar]:
-        """Return multipliers of least norm with the same force, by the squared sizes of rows."""
-        count = len(multipliers)
-        C = [  # A = C A_K
-            [where(gone > 0.0, c, 0.0) for c in self._backward([*row])] + [1.0]
-            for row, gone in zip(self._lower, dropped, strict=True)
-        ]
-        weighted = [[ratio(c, size) for c in row] for row, size in zip(C, sizes, strict=True)]
-        below = [[(C[k], weighted[k]) for k in range(i, count)] for i in range(count)]
-        gram = [
-            [sum((c[i] * w[j] for c, w in below[i]), 0.0) for j in range(i + 1)]
-            for i in range(count)
-        ]
-        common = Elimination(gram, range(count))
-        for gone in dropped:
-            common.strength()
-            common.take(1.0 - gone)
-        x = common.solve(multipliers)
-        return [dot(row, x[: len(row)]) for row in weighted]
 
 
 class Solvable(NamedTuple):

@@ -26,6 +26,7 @@ from kane_dynamics.algorithms.row_elimination import (
 )
 from kane_dynamics.algorithms.sparse_ldl import inertia_bounds, loses_precision
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
+from kane_dynamics.compiler.graphs.shared_multipliers import shared_multipliers
 from kane_dynamics.compiler.graphs.traced_state import Symbols, TracedState, matrix
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
@@ -203,7 +204,7 @@ class SwitchedTracer(Tracer):
         rates = residuals(sparse_rows(plain.matrix), self.v, plain.velocity)
         multipliers, rcond = solved.multipliers, solved.rcond
         if solved.rows is not None:
-            multipliers, rcond = solved.rows.shared(solved)
+            multipliers, rcond = shared_multipliers(solved, solved.rows)
             locks = sum((self._switches[plain.owners[k]] for k in self._holding), 0.0)
             for k in self.plan.order:  # rows that repeat those of locks share their forces
                 repeats = self._switches[plain.owners[k]] * solved.dropped[k]
