@@ -237,6 +237,18 @@ def test_jumps_by_machine_code_are_those_of_the_reference(law, monkeypatch):
     assert pressed and opened
 
 
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_a_contact_rebounds_where_a_constraint_is_imposed(law):
+    """Newton's law compares with the speed before all impulses, the others with that between."""
+    robot, stop, drag = three_links()
+    parts = {'stop': constraints.contact(stop, restitution=0.6), 'drag': drag}
+    first, engine = [1.5, 1.0, -0.7], kd.compile(robot)
+    start = robot, parts, [0.3, 0.9, -0.4], first
+    one, two = (kd.EventSimulation(*start, law=law, dynamics=d).v for d in (engine, None))
+    assert_allclose(one, two, rtol=0, atol=1e-10)
+    assert abs(one[1] + 0.6) > 1e-3 or law == 'newton'
+
+
 def test_a_lock_beside_a_stop_that_it_holds():
     """The row of the stop repeats that of the lock: it neither strikes nor presses."""
     robot, stop, _ = three_links()
