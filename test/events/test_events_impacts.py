@@ -249,6 +249,17 @@ def test_a_contact_rebounds_where_a_constraint_is_imposed(law):
     assert abs(one[1] + 0.6) > 1e-3 or law == 'newton'
 
 
+def test_a_rough_contact_that_strikes_is_slowed_by_its_friction():
+    robot, stop, drag = three_links()
+    slip = constraints.pfaffian(robot, lambda q, t: [[0.0, 0.2, 1.0]], label='slip')
+    parts = {'stop': constraints.contact(stop, slip, friction=0.3, restitution=0.5), 'drag': drag}
+    first = kd.consistent_velocity(robot, [0.3, 0.9, -0.4], [0.1, 1.0, -0.8], [drag])
+    first *= np.sign(first[1])
+    start = robot, parts, [0.3, 0.9, -0.4], first
+    one, two = (kd.EventSimulation(*start, dynamics=d).v for d in (kd.compile(robot), None))
+    assert_allclose(one, two, rtol=0, atol=1e-10)
+
+
 def test_a_lock_beside_a_stop_that_it_holds():
     """The row of the stop repeats that of the lock: it neither strikes nor presses."""
     robot, stop, _ = three_links()
