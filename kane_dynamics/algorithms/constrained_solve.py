@@ -118,14 +118,14 @@ class EliminatedRows:
     """One choice of rows after elimination."""
 
     def __init__(self, system: SparseRows, factor: TreeFactor) -> None:
-        self._system, self._factor = system, factor
+        self.system, self._factor = system, factor
         self._sparse: list[SparseRow] = [system.rows[i] for i in system.eliminated]
         # Y = L'^-1 A', so that A M^-1 A' = Y' D^-1 Y
         indices, pivots = range(len(factor.pivots)), factor.pivots
         half = [factor.solve_upper([row.get(k, 0.0) for k in indices]) for row in self._sparse]
         self._weighted = [[y / d for y, d in zip(one, pivots, strict=True)] for one in half]
         gram = [[dot(y, half[j]) for j in range(i + 1)] for i, y in enumerate(self._weighted)]
-        self._solvable: Solvable = eliminate(system, gram)
+        self.solvable: Solvable = eliminate(system, gram)
 
     def solve(
         self,
@@ -136,7 +136,7 @@ class EliminatedRows:
         watch: bool,
     ) -> Solved:
         """Return the solution; see `ConstrainedSystem.solve`."""
-        system, solvable = self._system, self._solvable
+        system, solvable = self.system, self.solvable
         sides = [right_side[i] for i in system.eliminated]
         gap = [c - product(row, free) for c, row in zip(sides, self._sparse, strict=True)]
         forces = solvable.factors.solve(gap)
@@ -172,7 +172,7 @@ class EliminatedRows:
         free: Sequence[Scalar] | None = None,
     ) -> list[Scalar]:
         """Return 1 for repeated rows that are not satisfied."""
-        system, missed = self._system, list[Scalar]()
+        system, missed = self.system, list[Scalar]()
         if not system.repeated:
             return missed
         both = zip(system.rows, right_side, strict=True)
@@ -189,7 +189,7 @@ class EliminatedRows:
 
     def unless(self, missed: Sequence[Scalar], rcond: Scalar) -> Scalar:
         """Return the rcond, 0 where a row is not satisfied that the rule may take."""
-        for gone, excused in zip(missed, self._solvable.weak, strict=True):
+        for gone, excused in zip(missed, self.solvable.weak, strict=True):
             rcond = where(gone > excused, 0.0, rcond)
         return rcond
 
@@ -202,7 +202,7 @@ class EliminatedRows:
         relative: float,
     ) -> Scalar:
         """Return the rcond, 0 where a right side may contradict; limits are half the rule's."""
-        system, solvable, rcond = self._system, self._solvable, self.unless(missed, rcond)
+        system, solvable, rcond = self.system, self.solvable, self.unless(missed, rcond)
         sides, scale = [right_side[i] for i in system.eliminated], solvable.factors.scale
         norm = sqrt(sum((ratio(c * c, s) for c, s in zip(sides, scale, strict=True)), 0.0))
         limit = motion + relative * norm

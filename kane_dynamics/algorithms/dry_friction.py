@@ -177,13 +177,8 @@ def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
 
 MOST_STEPS = 2000  # of Newton's method: some 50 ms; one contact in 10^3 takes more than 30
 _STEPS = 8  # for one problem
-_FIRST, _SAFER, _LEAST, _LARGEST, _FACTOR = (
-    1e-4,
-    1e-2,
-    1e-13,
-    10.0,
-    10.0,
-)  # rho, for rows of unit length
+# rho, for rows of unit length
+_FIRST, _SAFER, _LEAST, _LARGEST, _FACTOR = 1e-4, 1e-2, 1e-13, 10.0, 10.0
 _SINGULAR = 1e-3  # of the first guess
 _ENDED = 1e-3  # of the violation so far, of a problem that is solved
 # Violation at which p is exact, and up to which it solves, both relative to the size of speeds: a

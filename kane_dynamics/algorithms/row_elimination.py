@@ -114,22 +114,24 @@ class Elimination:
     def __init__(self, gram: Sequence[Sequence[Scalar]], kinds: Sequence[int]) -> None:
         self.scale = _largest(kinds, [row[-1] for row in gram])
         self._gram = gram
-        self._lower: list[list[Scalar]] = []
+        self.lower: list[list[Scalar]] = []
         self._inverse: list[Scalar] = []
+        self.strengths: list[Scalar] = []
         self._pivot: Scalar = 0.0
 
     def strength(self) -> Scalar:
         """Eliminate the next row; return its squared strength beside the rows taken so far."""
-        values = self._gram[len(self._lower)]
+        values = self._gram[len(self.lower)]
         scaled: list[Scalar] = []
         row: list[Scalar] = []
         for j, inverse in enumerate(self._inverse):
-            entry = values[j] - dot(scaled, self._lower[j])
+            entry = values[j] - dot(scaled, self.lower[j])
             scaled.append(entry)
             row.append(entry * inverse)
-        self._lower.append(row)
+        self.lower.append(row)
         self._pivot = values[-1] - dot(scaled, row)
-        return ratio(self._pivot, self.scale[len(row)])
+        self.strengths.append(ratio(self._pivot, self.scale[len(row)]))
+        return self.strengths[-1]
 
     def take(self, use: Scalar = 1.0) -> None:
         """Take the row just eliminated, where `use` is not 0."""
@@ -150,7 +152,7 @@ class Elimination:
         diagonal: list[Scalar] = []
         for i in range(len(self._inverse)):
             column: list[Scalar] = [1.0]  # of L^-1, below the diagonal
-            for row in self._lower[i + 1 : len(self._inverse)]:
+            for row in self.lower[i + 1 : len(self._inverse)]:
                 column.append(-dot(row[i:], column))
             parts = zip(column, self._inverse[i:], strict=True)
             diagonal.append(sum((x * x * d for x, d in parts), 0.0))
@@ -159,17 +161,20 @@ class Elimination:
     def forward(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-1 c: for a row that is not taken, what c asks beyond the rows taken."""
         x: list[Scalar] = []
-        for c, row in zip(right_side, self._lower, strict=True):
+        for c, row in zip(right_side, self.lower, strict=True):
             x.append(c - dot(row, x))
         return x
 
     def solve(self, right_side: Sequence[Scalar]) -> list[Scalar]:
         """Return the multipliers, 0 for rows that are not taken."""
         y = self.forward(right_side)
-        x = [entry * inverse for entry, inverse in zip(y, self._inverse, strict=True)]
+        return self.backward([a * inverse for a, inverse in zip(y, self._inverse, strict=True)])
+
+    def backward(self, x: list[Scalar]) -> list[Scalar]:
+        """Return x' L^-1 of the first rows."""
         for i in reversed(range(len(x))):
             for j in range(i):
-                x[j] = x[j] - self._lower[i][j] * x[i]
+                x[j] = x[j] - self.lower[i][j] * x[i]
         return x
 
 
@@ -182,6 +187,7 @@ class Solvable(NamedTuple):
     weak: list[Scalar]
     beyond: list[Scalar]
     rcond: Scalar
+    sizes: list[Scalar]  # squared, of the largest row of each kind in SI units
 
 
 def eliminate(
@@ -205,7 +211,7 @@ def eliminate(
         in_si.take(0.0)
     weak = [where(strength <= _DROPPED, 1.0, 0.0) for strength in beyond]
     dropped += [1.0] * len(weak)
-    return Solvable(factors, dropped, vanished, weak, beyond, rcond)
+    return Solvable(factors, dropped, vanished, weak, beyond, rcond, in_si.scale)
 
 
 def _all_taken(

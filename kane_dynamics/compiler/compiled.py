@@ -20,7 +20,7 @@ from kane_dynamics.compiler.kernel_set import CompiledRows, CompiledTerms, Kerne
 from kane_dynamics.compiler.parameters import Parameters
 from kane_dynamics.compiler.recipe import DIRECT, FORWARD, Recipe, not_compiled, too_large
 from kane_dynamics.compiler.rollout_steps import CompiledMotions
-from kane_dynamics.constraints.base import ConstraintRows
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.base import Arrays, Choices, Out
 from kane_dynamics.dynamics.constrained import START
@@ -190,13 +190,15 @@ class CompiledDynamics(Dynamics):
     def _compiled_rows(self) -> CompiledRows:
         return CompiledRows(self._kernels['constraint_rows'].outputs, self.constraints)
 
-    def _switched_by(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
-        key = tuple(map(id, others))
+    def _switched_by(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
+        key = tuple(map(id, constraints)) if isinstance(constraints, Sequence) else ()
         if key in self._switched:
             return self._switched[key]
+        others = ConstraintSet.of(self.robot, constraints)
         if not others or too_large(self.robot, others):
             return super()._switched_by(others)
-        return self._switched.setdefault(key, switched_code(self._kernels, others))
+        code = switched_code(self._kernels, others)
+        return self._switched.setdefault(tuple(map(id, others)), code)
 
     def prepare_efforts(
         self,

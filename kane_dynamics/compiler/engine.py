@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -182,12 +183,10 @@ class SwitchedCode(ConstraintSubsetDynamics):
         load: Parameters,
         constraints: ConstraintSet,
         rows: RowsFunction,
-        kernels: Kernels,
+        kernels: Callable[[], Kernels],
     ) -> None:
         super().__init__(constraints, rows)
-        self._load, linker = load, Linker()
-        self._steps = NativeModule(kernels[STEPS].code, [f'{_STEP}_entry'], linker)
-        self._looks = NativeModule(kernels[_LOOK].code, [f'{_LOOK}_entry'], linker)
+        self._load, self._kernels = load, kernels
         self._sets: dict[tuple[int, ...], CompiledSubset] = {}
 
     def on(self, selection: Sequence[int]) -> CompiledSubset:
@@ -197,12 +196,20 @@ class SwitchedCode(ConstraintSubsetDynamics):
             self._sets[key] = self._set(key)
         return self._sets[key]
 
+    @cached_property
+    def _modules(self) -> tuple[NativeModule, NativeModule]:
+        """Return both modules, compiled when the first set is asked for."""
+        kernels, linker = self._kernels(), Linker()
+        steps = NativeModule(kernels[STEPS].code, [f'{_STEP}_entry'], linker)
+        return steps, NativeModule(kernels[_LOOK].code, [f'{_LOOK}_entry'], linker)
+
     def _set(self, selection: Sequence[int]) -> CompiledSubset:
+        steps, values_of_rows = self._modules
         switches = np.zeros(len(self.constraints))
         switches[list(selection)] = 1.0
         values = self._load.with_more(switches)
-        step = make_entry(self._steps, _STEP, _not_sure, values)
-        look = make_entry(self._looks, _LOOK, _not_sure, values)
+        step = make_entry(steps, _STEP, _not_sure, values)
+        look = make_entry(values_of_rows, _LOOK, _not_sure, values)
         return CompiledSubset(step, look)
 
 
@@ -235,4 +242,4 @@ def switched_code(kernels: KernelSet, constraints: ConstraintSet) -> SwitchedCod
         return results[:, :-3], *results[:, -3:].T
 
     rows = CompiledRows(numbers, constraints)
-    return SwitchedCode(kernels.load, constraints, rows, load_switched(recipe))
+    return SwitchedCode(kernels.load, constraints, rows, partial(load_switched, recipe))

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra.scalars import Scalar
-from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, unique_labels
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_names, as_nonnegative, as_number, index_of
@@ -21,6 +20,7 @@ from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats, Indices
 
 Contacts = Sequence[Constraint | Contact]
+RowsOf = Callable[[Sequence[Constraint]], Callable[[Any, Any, Any], ConstraintRows]]
 
 
 @dataclass(frozen=True)
@@ -131,18 +131,16 @@ class ClosedContacts:
         return self.normal.labels
 
     @classmethod
-    def at(cls, robot: Robot, contacts: Contacts, q: Any, v: Any, t: Scalar) -> ClosedContacts:
-        """Return contacts at a state."""
-        several: Any = contacts
-        if isinstance(contacts, Iterable) and not _is_one(contacts):
-            several = tuple(contacts)
-            distances = ConstraintSet(robot, [distance_of(one) for one in several])
-        else:
-            distances = ConstraintSet.of(robot, several)
-        each = tuple(several)
+    def at(cls, rows_of: RowsOf, contacts: Contacts, q: Any, v: Any, t: Scalar) -> ClosedContacts:
+        """Return contacts at a state, by what makes a function of constraints: their rows."""
+        if not isinstance(contacts, Iterable) or _is_one(contacts):
+            rows_of(contacts)  # type: ignore[arg-type]  # says what is wrong, or has been checked
+        each: Any = tuple(contacts)
+        normal = rows_of([distance_of(one) for one in each])(q, v, t)
+        parts = [one.labels[:1] if isinstance(one, Contact) else one.labels for one in each]
+        labels = unique_labels([label for part in parts for label in part])
         tangents = [one.tangent for one in each if isinstance(one, Contact) and one.tangent]
-        slips = ConstraintSet(robot, tangents)
-        return cls.of(each, distances.rows(q, v, t), slips.rows(q, v, t))
+        return cls.of(each, replace(normal, labels=labels), rows_of(tangents)(q, v, t))
 
     @classmethod
     def of(
@@ -187,8 +185,11 @@ def _is_one(contacts: Any) -> bool:
     return isinstance(contacts, (str, bytes)) or hasattr(contacts, 'labels')
 
 
+NO_DISTANCE = ZeroRow(('given load',))  # one for all
+
+
 def distance_of(one: Any) -> Any:
     """Return the distance of a contact; what is none stays as it is, and is refused later."""
     if not isinstance(one, Contact):
         return one
-    return ZeroRow(one.labels[:1]) if one.normal is None else one.normal
+    return NO_DISTANCE if one.normal is None else one.normal

@@ -19,6 +19,7 @@ from kane_dynamics.dynamics.interface import (
     RowsFunction,
     checked_dynamics,
     dynamics,
+    free_dynamics,
 )
 from kane_dynamics.robot.robot import Robot
 
@@ -29,6 +30,7 @@ __all__ = [
     'RowsFunction',
     'checked_dynamics',
     'dynamics',
+    'free_dynamics',
 ]
 
 

@@ -10,6 +10,7 @@ Arguments are checked, then the algorithm is called.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +20,14 @@ from kane_dynamics.algorithms.limited_inverse import LimitedEffort
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import ExternalWrenches, external_force, required_effort
 from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor
-from kane_dynamics.constraints.base import Constraint
-from kane_dynamics.constraints.closed_contacts import ClosedContacts, FrictionCone
-from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.base import Constraint, ConstraintRows
+from kane_dynamics.constraints.closed_contacts import ClosedContacts, Contacts, FrictionCone
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.functions import OneState, as_method
-from kane_dynamics.dynamics.interface import Dynamics
+from kane_dynamics.dynamics.interface import Dynamics, free_dynamics
+from kane_dynamics.dynamics.interface import dynamics as reference
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_choice, as_number, as_vector
 from kane_dynamics.robot.robot import Robot
@@ -85,8 +86,7 @@ def contact_forward_dynamics(
     """
     place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
     t = as_number('time [s]', time)
-    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
-    closed = ClosedContacts.at(robot, contacts, place, speeds, t)
+    rows, closed = _rows(reference(robot), constraints, contacts, place, speeds, t)
     force = as_vector('tau', tau, robot.nv) + external_force(robot, place, external_wrenches)
     force = force - required_effort(robot, place, speeds, [0.0] * robot.nv)
     slip = _slip(closed, np.array(speeds))
@@ -104,6 +104,7 @@ def impact(
     *,
     law: str = NEWTON,
     time: float = 0.0,
+    dynamics: Dynamics | None = None,
 ) -> Impact:
     """
     Return the jump of the speeds where constraints are imposed or contacts close.
@@ -133,12 +134,15 @@ def impact(
         see `Impact.restitution_scale`.
     time : float
         t of constraints that depend on time [s].
+    dynamics : Dynamics, optional
+        Of this robot without constraints, with its payloads: `kane_dynamics.compile` gives rows
+        and masses as machine code, made once for the same constraints and contacts.
 
     Raises
     ------
     InvalidInputError
-        If a shape is wrong, a number is not finite, e is not between 0 and 1, or there is no such
-        law.
+        If a shape is wrong, a number is not finite, e is not between 0 and 1, there is no such
+        law, or the dynamics are of another robot or under constraints.
     SingularMassMatrixError
         If some speed moves no mass.
     InconsistentConstraintsError
@@ -157,18 +161,26 @@ def impact(
     True
 
     """
-    place, speeds = checked_coordinates(robot, q), checked_speeds(robot, v)
+    place, speeds = map(np.array, (checked_coordinates(robot, q), checked_speeds(robot, v)))
     t, choice = as_number('time [s]', time), as_choice('law', law, LAWS)
-    rows = ConstraintSet.of(robot, constraints).rows(place, speeds, t)
-    closed = ClosedContacts.at(robot, contacts, place, speeds, t)
+    engine = free_dynamics(robot, dynamics)
+    rows, closed = _rows(engine, constraints, contacts, place, speeds, t)
     if restitution is not None:
         e = as_number('restitution', restitution)
         if not 0.0 <= e <= 1.0:
             raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
         closed = replace(closed, restitution=np.full(len(closed), e))
-    M = gauss_mass_matrix(robot, place)
+    M = engine.mass_matrix(place)
     selection = select_rows(rows, cholesky_factor(M))
-    return resolve_impact(M, np.array(speeds), selection, closed, choice)
+    return resolve_impact(M, speeds, selection, closed, choice)
+
+
+def _rows(
+    engine: Dynamics, constraints: Sequence[Constraint], contacts: Contacts, *state: Any
+) -> tuple[ConstraintRows, ClosedContacts]:
+    """Return the rows of constraints and of closed contacts at a state (q, v, t)."""
+    rows = engine.switched(constraints).rows(*state)
+    return rows, ClosedContacts.at(lambda some: engine.switched(some).rows, contacts, *state)
 
 
 def _slip(contacts: ClosedContacts, v: Floats) -> Floats:

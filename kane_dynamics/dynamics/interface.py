@@ -94,9 +94,10 @@ class Dynamics(LimitedEfforts, KinematicFunctions):
 
         An effort law that the dynamics contain does not act in it.
         """
-        return self._switched_by(ConstraintSet.of(self.robot, constraints))
+        return self._switched_by(constraints)
 
-    def _switched_by(self, others: ConstraintSet) -> ConstraintSubsetDynamics:
+    def _switched_by(self, constraints: Sequence[Constraint]) -> ConstraintSubsetDynamics:
+        others = ConstraintSet.of(self.robot, constraints)
         return ConstraintSubsetDynamics(others, others.rows)
 
     def engine(
@@ -250,3 +251,21 @@ def dynamics(
 ) -> Dynamics:
     """Return the dynamics of a robot under constraints by the reference algorithms."""
     return ReferenceDynamics(GravityAndPayloads(robot), constraints, frames)
+
+
+def free_dynamics(robot: Robot, engine: Dynamics | None) -> Dynamics:
+    """Return dynamics of the robot without constraints and effort law, else InvalidInputError."""
+    if engine is None:
+        return dynamics(robot)
+    if checked_dynamics(engine).constraints:
+        raise InvalidInputError(
+            f'dynamics must be unconstrained (got constraints {list(engine.labels)}); pass them '
+            'as constraints='
+        )
+    if getattr(engine, 'effort', None) is not None:
+        raise InvalidInputError(
+            'dynamics: need those without an effort law; pass efforts to each step instead'
+        )
+    if engine.robot.kinematic_key != robot.kinematic_key:
+        raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")
+    return engine

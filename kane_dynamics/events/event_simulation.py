@@ -11,12 +11,11 @@ from kane_dynamics.algorithms.impact import LAWS
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
-from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.dynamics import Dynamics, free_dynamics
 from kane_dynamics.events.flow import FlowMotion
 from kane_dynamics.events.hybrid_motion import (
     ConstraintSubsets,
     HybridMotion,
-    free_dynamics,
     read_only,
 )
 from kane_dynamics.events.named_constraints import (

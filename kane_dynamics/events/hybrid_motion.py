@@ -14,6 +14,7 @@ there the speeds jump if contacts strike, and the contacts decide anew (`transit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +22,8 @@ import numpy as np
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
-from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics, checked_dynamics
+from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics
 from kane_dynamics.dynamics.interface import ReferenceDynamics
-from kane_dynamics.dynamics.interface import dynamics as reference
 from kane_dynamics.events.event_times import ROOT_TOLERANCE, StepInterval
 from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow, slips_of
 from kane_dynamics.events.guards import LIMIT, EventDetector, Guard
@@ -39,8 +39,7 @@ from kane_dynamics.events.named_constraints import (
     State,
 )
 from kane_dynamics.events.transition import AT_REST, Instant, Setting, Transition
-from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, StepError
-from kane_dynamics.robot.robot import Robot
+from kane_dynamics.exceptions import KaneDynamicsError, StepError
 from kane_dynamics.simulation.step_checks import check_damping
 from kane_dynamics.typing import Floats
 
@@ -62,7 +61,7 @@ class ConstraintSubsets:
         self._failures: list[str] = []
         self._last: NamedRows | None = None
         known = ConstraintSet(dynamics.robot, self._first)
-        self._add(known, lambda: self._free.switched(known))
+        self._add(known, partial(self._compile, known))
 
     @property
     def not_compiled(self) -> tuple[str, ...]:
@@ -110,10 +109,15 @@ class ConstraintSubsets:
                 return compiled
         known = ConstraintSet(self._free.robot, _unique([*self._first, *needed]))
         if not self._background:
-            return self._add(known, lambda: self._free.switched(known))
+            return self._add(known, partial(self._compile, known))
         if not any(_knows(others, needed) for others, _ in self._tasks):
-            self._tasks.append((known, BackgroundTask(lambda: self._free.switched(known))))
+            self._tasks.append((known, BackgroundTask(partial(self._compile, known))))
         return ConstraintSubsetDynamics(known, known.rows)
+
+    def _compile(self, known: ConstraintSet) -> ConstraintSubsetDynamics:
+        code = self._free.switched(known)
+        code.on(())  # steps are compiled with the first set
+        return code
 
     def _add(
         self, known: ConstraintSet, compile_: Callable[[], ConstraintSubsetDynamics]
@@ -272,21 +276,3 @@ def read_only(x: Floats) -> Floats:
     """Return an array, made read-only."""
     x.setflags(write=False)
     return x
-
-
-def free_dynamics(robot: Robot, dynamics: Dynamics | None) -> Dynamics:
-    """Return dynamics of the robot without constraints and effort law, else InvalidInputError."""
-    if dynamics is None:
-        return reference(robot)
-    if checked_dynamics(dynamics).constraints:
-        raise InvalidInputError(
-            f'dynamics must be unconstrained (got constraints {list(dynamics.labels)}); pass them '
-            'as constraints='
-        )
-    if getattr(dynamics, 'effort', None) is not None:
-        raise InvalidInputError(
-            'dynamics: need those without an effort law; pass efforts to each step instead'
-        )
-    if dynamics.robot.kinematic_key != robot.kinematic_key:
-        raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")
-    return dynamics

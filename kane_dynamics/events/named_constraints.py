@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from kane_dynamics.constraints.base import Constraint, ConstraintRows, unique_labels
-from kane_dynamics.constraints.closed_contacts import ClosedContacts, ZeroRow
+from kane_dynamics.constraints.closed_contacts import NO_DISTANCE, ClosedContacts
 from kane_dynamics.constraints.constraint_set import ConstraintSet, checked_constraint
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import CompiledSubset, ConstraintSubsetDynamics, RowsFunction
@@ -78,7 +78,6 @@ STICKS = 'sticks'  # a contact that pushes and holds its rows of slip
 
 _ON_CONSTRAINT = 1e-6  # [m or rad] that a constraint may be violated by when it is imposed
 TOUCHING = 1e-9  # [m] gap of contacts that are closed
-_NO_DISTANCE = ZeroRow(('given load',))  # one row of zeros for all
 
 
 class State(NamedTuple):
@@ -129,7 +128,7 @@ def as_named(
         raise InvalidInputError(
             f"'{name}': limit is only valid for constraints, not contacts (friction is theirs)"
         )
-    part = NamedConstraint(name, None, what, _NO_DISTANCE if what.normal is None else what.normal)
+    part = NamedConstraint(name, None, what, NO_DISTANCE if what.normal is None else what.normal)
     return replace(part, labels=ConstraintSet(robot, part.rows_in(STICKS)).labels)
 
 
@@ -189,7 +188,7 @@ class Mode:
         """Return the parts in one of some states."""
         return [part for name, part in self.parts.items() if self.states[name] in states]
 
-    @property
+    @cached_property
     def slipping(self) -> list[NamedConstraint]:
         """Return the parts with friction that slip."""
         slips = self.in_state(SLIPS)
@@ -229,7 +228,8 @@ class NamedRows:
             first += len(one.labels)
         # of each part: of a contact, its distance, or zeros where its load is given
         self.first = {name: self.numbers(part.constraints)[0] for name, part in parts.items()}
-        self.held = self.numbers(part.held for part in parts.values() if part.held is not None)
+        self.constraints = [part.held for part in parts.values() if part.held is not None]
+        self.held = self.numbers(self.constraints)
         self._last: tuple[Floats, Floats, float, ConstraintRows] | None = None
         self.modes: dict[tuple[str, ...], Any] = {}  # that machine code moves, by their states
 
@@ -255,6 +255,10 @@ class NamedRows:
         if len({*subset}) < len(subset):  # one constraint in two parts: they share its forces
             return None
         return self.switched.on(subset)
+
+    def code_beside(self, closed: Iterable[NamedConstraint]) -> CompiledSubset | None:
+        """Return machine code under all constraints and the distances of some contacts."""
+        return self.code([*self.constraints, *(part.distance for part in closed if part.distance)])
 
     def closed(self, parts: Sequence[NamedConstraint], rows: ConstraintRows) -> ClosedContacts:
         """Return the contacts of some parts, from all rows at a state."""

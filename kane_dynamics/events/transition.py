@@ -42,6 +42,7 @@ from kane_dynamics.typing import Floats
 AT_REST = 1e-9  # [m/s] speed of approach or slip that is none
 _RETURNS = 1e-6  # [m/s] at which a contact opens by less than roundoff before it closes again
 _ROUNDOFF = 1e-14  # of the size of A v - b0
+_MOVED = 1e-12  # of coordinates that are on their rows
 _TIE = 1e-7  # of all forces or accelerations: what roundoff may turn either way
 
 
@@ -122,36 +123,63 @@ class Instant(NamedTuple):
         """Return the speeds after contacts struck, those that did, and those that settled."""
         setting, v, every = self.setting, self.state.v, self.rows.at(*self.state)
         pressed = [part for part in touching if part.contact and part.contact.normal is not None]
-        missed = (every.matrix @ v - every.velocity)[self.rows.held]
-        moved = np.abs(missed).max(initial=0.0)
-        if not pressed and moved <= AT_REST and not jams:
-            return v, (), ()
-        contacts = self.rows.closed(pressed, every)
-        approach = contacts.normal.velocity - contacts.normal.matrix @ v
+        separation = every.matrix @ v - every.velocity
+        approach = -separation[[self.rows.first[part.name] for part in pressed]]
+        moved = np.abs(separation[self.rows.held]).max(initial=0.0)
         if not (max(approach.max(initial=0.0), moved) > AT_REST or jams):
             return v, (), ()
+        restitution = np.array([part.contact.restitution for part in pressed if part.contact])
         rebounds = (approach > setting.rest_speed) & self.rebound
-        settling = (approach > AT_REST) & ~rebounds & (contacts.restitution > 0.0)
-        contacts = replace(contacts, restitution=np.where(rebounds, contacts.restitution, 0.0))
-        # Newton's has no impact but of what approaches
-        law = POISSON if jams and setting.law == NEWTON else setting.law
-        impact = resolve_impact(mass, v, self._held(mass, v), contacts, law)
-        names, struck = [part.name for part in pressed], approach > AT_REST
-        if jams:
-            struck |= impact.pushes > 0.0
+        settling = (approach > AT_REST) & ~rebounds & (restitution > 0.0)
+        restitution = np.where(rebounds, restitution, 0.0)
+        struck = approach > AT_REST
+        after = None if jams else self._by_steps(pressed, restitution, moved > AT_REST)
+        if after is None:
+            contacts = replace(self.rows.closed(pressed, every), restitution=restitution)
+            # Newton's has no impact but of what approaches
+            law = POISSON if jams and setting.law == NEWTON else setting.law
+            impact = resolve_impact(mass, v, self._held(mass, v), contacts, law)
+            after = impact.velocity
+            if jams:
+                struck |= impact.pushes > 0.0
+        names = [part.name for part in pressed]
         return (
-            impact.velocity,
+            after,
             tuple(name for name, one in zip(names, struck, strict=True) if one),
             tuple(name for name, stays in zip(names, settling, strict=True) if stays),
         )
+
+    def _by_steps(
+        self, pressed: Sequence[NamedConstraint], restitution: Floats, imposed: bool
+    ) -> Floats | None:
+        """Return the speeds after constraints and one contact without friction: machine code."""
+        e, v = float(restitution.sum()), self.state.v
+        rough = any(part.contact is None or part.contact.friction for part in pressed)
+        if len(pressed) > 1 or rough or (imposed and e):
+            return None
+        before = self._onto([]) if imposed else v
+        if before is None or not pressed:
+            return before
+        every, row = self.rows.at(*self.state), self.rows.first[pressed[0].name]
+        if every.matrix[row] @ before >= every.velocity[row]:
+            return before
+        stopped = self._onto(pressed)
+        return None if stopped is None else before + (1.0 + e) * (stopped - before)
+
+    def _onto(self, pressed: Sequence[NamedConstraint]) -> Floats | None:
+        """Return the nearest speeds on constraints and contacts, which a step of no length has."""
+        (q, v, t), code = self.state, self.rows.code_beside(pressed)
+        end = None if code is None else code.step(q, v, self.efforts, t, 0.0)
+        if end is None or np.abs(end[: len(q)] - q).max(initial=0.0) > _MOVED:
+            return None
+        return np.asarray(end[len(q) : len(q) + len(v)])
 
     def _all_push(self, closed: Sequence[NamedConstraint], v: Floats) -> bool:
         """Return whether machine code finds that contacts without friction all push if held."""
         rows, (q, _, t) = self.rows, self.state
         if any(part.contact is None or part.contact.tangent is not None for part in closed):
             return False
-        held = [part.held for part in rows.parts.values() if part.held is not None]
-        code = rows.code([*held, *(part.distance for part in closed if part.distance)])
+        code = rows.code_beside(closed)
         values = None if code is None else code.look(q, v, self.efforts, t)
         if values is None:
             return False

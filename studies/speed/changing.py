@@ -30,16 +30,21 @@ def event_rows(quick: bool, effort: Effort) -> Iterator[Row]:
     rate = 1.0 / result['step_mean']
     yield Row(f'between events: {name}', 'steps/s', rate, bound=least, note=note)
     robot, corners = _box()
+    engine = kd.compile(robot)
     state = {'q': [0, 0, 0.1, 1, 0, 0, 0], 'v': [0.3, -0.2, 0.5, 1.0, 0.4, -1.0]}
-    statement = 'f(robot, q, v, (), contacts, law=law)'
+    statement = 'f(robot, q, v, (), contacts, law=law, dynamics=dynamics)'
     contenders = [
         Contender(
-            f'{law}, {number} of 4 corners of a box',
+            f'{law}, {number} of 4 corners of a box, {name}',
             statement,
-            {'f': kd.impact, 'robot': robot, 'contacts': corners[:number], 'law': law, **state},
+            {
+                **{'f': kd.impact, 'robot': robot, 'law': law, **state},
+                **{'contacts': corners[:number], 'dynamics': dynamics},
+            },
         )
         for law in _LAWS
         for number in (1, 4)
+        for name, dynamics in (('reference', None), ('compiled rows and masses', engine))
     ]
     for work, timing in race(contenders, effort).items():
         work = f'spatial impact with friction, {work}'

@@ -127,3 +127,51 @@ def test_the_reference_has_rows_alone():
     assert isinstance(code, ConstraintSubsetDynamics)
     assert code.on([0]) is None
     assert len(code.rows(STATE, np.zeros(3), 0.0)) == 5
+
+
+def box(rows):
+    """Return a box, and rows of its lower corners."""
+    load = inertia(5.0, (0.02, 0.01, 0.0), (0.1, 0.2, 0.3))
+    body = kd.Body('box', '', kd.Joint('free', kd.Free()), inertia=load)
+    robot = kd.Robot('box', [body], (0.0, 0.0, -9.81))
+    corners = [(x, y, -0.1) for x in (0.3, -0.3) for y in (0.2, -0.2)]
+    return robot, [one(robot, 'box', corner) for corner in corners for one in rows]
+
+
+def test_rows_that_repeat_each_other_share_forces_as_in_the_reference():
+    robot, rows = box((c.point_contact, c.point_slip))
+    code = kd.compile(robot).switched(rows)
+    rng = np.random.default_rng(1)
+    q = np.array([0.4, -0.2, 0.1, np.cos(0.3), 0.0, 0.0, np.sin(0.3)])  # turned about its normal
+    for chosen in (range(8), range(0, 8, 2), range(1, 8, 2), (0, 2, 4, 5, 6), (1, 3)):
+        held = [rows[k] for k in chosen]
+        tau = rng.normal(size=6)
+        motion = kd.dynamics(robot, held).forward_dynamics(q, np.zeros(6), tau)
+        assert motion.rank < len(motion.multipliers) or len(chosen) == 2
+        look = code.on(chosen).look(q, np.zeros(6), tau, 0.0)
+        numbers = np.cumsum([0, *(len(one.labels) for one in rows)])
+        shares = np.concatenate([look[2, numbers[k] : numbers[k + 1]] for k in chosen])
+        assert_allclose(shares, motion.multipliers, rtol=0, atol=1e-11)
+        assert abs(shares).max() > 0.1
+
+
+def test_rows_that_nearly_repeat_others_have_no_look():
+    robot = box(())[0]
+    corners = [(x, y, -0.1) for x in (0.3, -0.3) for y in (0.2, -0.2)]
+    for height, sure in ((0.0, True), (1e-8, True), (1e-5, False)):
+        places = [*corners[:3], (-0.3, -0.2, -0.1 + height)]
+        slips = [c.point_slip(robot, 'box', corner) for corner in places]
+        code = kd.compile(robot).switched(slips)
+        q = np.array([0.4, -0.2, 0.1, 1.0, 0.0, 0.0, 0.0])
+        look = code.on(range(4)).look(q, np.zeros(6), np.ones(6), 0.0)
+        assert (look is not None) == sure
+
+
+def test_rows_that_repeat_others_beside_a_lock_have_no_look(engine):
+    """The lock has a share of their force, which elimination does not know."""
+    slopes = [[1.0, 0.5, 0.0]], [[1.0, -0.5, 0.0]]
+    rows = [c.pfaffian(ROBOT, lambda q, t, A=A: A, label=f'row {A}') for A in slopes]
+    code = engine.switched([c.lock(ROBOT, 'q2'), *rows])
+    for chosen in ((0, 1, 2), (1, 2)):
+        look = code.on(chosen).look(STATE, np.zeros(3), TAU, 0.0)
+        assert (look is None) == (0 in chosen)

@@ -182,7 +182,13 @@ def test_five_hundred_random_robots_against_quadprog():
             for k in range(int(rng.integers(1, 7)))
         ]
         rows = ConstraintRows.of(rng.normal(size=robot.nv), [0.0], rng.normal(size=1))
-        closed = ClosedContacts.at(robot, contacts, q, v, 0.0)
+        closed = ClosedContacts.at(
+            lambda some, robot=robot: kd.constraints.ConstraintSet(robot, some).rows,
+            contacts,
+            q,
+            v,
+            0.0,
+        )
         mass, force = kd.mass_matrix(robot, q), 10.0 * tau - kd.bias_force(robot, q, v)
         motion = frictional_motion(
             force, select_rows(rows, cholesky_factor(mass)), closed, np.zeros(0)

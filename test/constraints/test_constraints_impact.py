@@ -332,3 +332,51 @@ def test_what_is_no_impact_is_refused():
     apart = C.pfaffian(robot, lambda q, t: [-1.0, 1.0, 0.0], lambda q, t: -1.0, 'closing')
     with pytest.raises(InconsistentConstraintsError, match=r"no speed .* \['gap 0'\]"):
         kd.impact(robot, np.zeros(3), np.zeros(3), (apart,), gaps)
+
+
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_rows_and_masses_by_machine_code(law):
+    """Of a box that is held by one row, with contacts of all kinds: rough, smooth, of a load."""
+    load = inertia(5.0, (0.02, 0.01, 0.0), (0.1, 0.2, 0.3))
+    robot = kd.Robot('box', [kd.Body('box', '', kd.Joint('free', kd.Free()), inertia=load)])
+    corners = [(x, y, -0.1) for x in (0.3, -0.3) for y in (0.2, -0.2)]
+    points = [C.point_contact(robot, 'box', corner) for corner in corners]
+    slips = [C.point_slip(robot, 'box', corner) for corner in corners]
+    rough = [
+        C.contact(one, slip, friction=0.4, restitution=0.5)
+        for one, slip in zip(points, slips, strict=True)
+    ]
+    guide = C.pfaffian(robot, lambda q, t: [[0.0, 0.0, 0.2, 1.0, 0.0, 0.0]], label='guide')
+    smooth = [C.contact(points[2], restitution=0.3), C.traction(slips[3], 20.0, 0.3), points[0]]
+    engine, rng = kd.compile(robot, payloads=['box']), np.random.default_rng(5)
+    heavier = kd.compile(robot, payloads=['box'])
+    heavier.set_payload('box', 3.0, (0.1, 0.0, 0.05), np.diag([0.1, 0.1, 0.1]))
+    for contacts, held in ((rough[:1], ()), (rough, ()), (smooth, [guide]), ((), (guide,))):
+        q, v = [0, 0, 0.1, 1, 0, 0, 0], rng.normal(size=6)
+        v[5] = -1.0
+        for dynamics in (engine, heavier):
+            own = dynamics.robot
+            one = kd.impact(own, q, v, held, contacts, law=law)
+            two = kd.impact(robot, q, v, held, contacts, law=law, dynamics=dynamics)
+            assert_allclose(two.velocity, one.velocity, rtol=0, atol=1e-10)
+            assert_allclose(two.impulses, one.impulses, rtol=0, atol=1e-10)
+            assert two.energy_loss == pytest.approx(one.energy_loss, abs=1e-10)
+            assert two.energy_loss >= -1e-10
+            assert (two.labels, two.contacts) == (one.labels, one.contacts)
+            assert two.states == one.states
+    assert engine.switched(points) is engine.switched(list(points))
+
+
+def test_dynamics_of_an_impact_are_checked():
+    robot, gaps = balls()
+    state = robot, np.zeros(3), np.zeros(3), (), gaps
+    for wrong, message in (
+        (kd.dynamics(robot, gaps), 'must be unconstrained'),
+        (kd.dynamics(kd.serial_chain(3)), "got another robot's"),
+        (robot, 'what kd.dynamics or kd.compile returns'),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            kd.impact(*state, dynamics=wrong)
+    for wrong in (gaps[0], 'gap', None, 3):
+        with pytest.raises(InvalidInputError, match='constraints'):
+            kd.impact(*state[:3], (), wrong, dynamics=kd.dynamics(robot))

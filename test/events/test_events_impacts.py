@@ -9,6 +9,7 @@ from support.striking import arm, two_bodies
 
 import kane_dynamics as kd
 from kane_dynamics import constraints
+from kane_dynamics.events import transition
 from kane_dynamics.events.guards import EventDetector
 
 PRINTED = 1.1e-9  # of numbers with ten digits
@@ -188,3 +189,82 @@ def test_several_contacts_at_one_instant(heights):
     assert_allclose(simulation.v, [0.5 * 9.81 * times[0] - 9.81 * fall, 0.0], rtol=0, atol=1e-9)
     losses = [0.5 * 0.75 * 9.81 * 2 * heights[0], 3.0 * 9.81 * heights[1]]
     assert_allclose(sum(event.energy_loss for event in simulation.events), sum(losses), rtol=1e-9)
+
+
+def three_links():
+    """Return an arm whose second joint is at its stop in [0.3, 0.9, -0.4], and its parts."""
+    c, bodies, parent = constraints, [], ''
+    for k, name in enumerate(('q1', 'q2', 'q3')):
+        stops = {'lower': -1.5, 'upper': 0.9} if name == 'q2' else {}
+        load = inertia(2.0 - 0.5 * k, (0.2, 0.05, 0.0), (0.02, 0.05, 0.06))
+        place = at(0.4 * (k > 0), 0.0, 0.0)
+        bodies.append(kd.Body(name, parent, revolute(name, (0, 1, 0), **stops), place, load))
+        parent = name
+    robot = kd.Robot('three links', bodies, (0.0, 0.0, -9.81))
+    drag = c.pfaffian(robot, lambda q, t: [[1.0, 0.3, 0.5 * q[0]]], label='drag')
+    return robot, c.joint_limit(robot, 'q2', 'upper'), drag
+
+
+@pytest.mark.claim(38)
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_jumps_by_machine_code_are_those_of_the_reference(law, monkeypatch):
+    """One contact strikes; then a lock is imposed, which pulls it off or presses it."""
+    robot, stop, drag = three_links()
+    engine, rng, q = kd.compile(robot), np.random.default_rng(3), [0.3, 0.9, -0.4]
+    lock, pressed, opened = constraints.lock(robot, 'q3'), 0, 0
+    for e, speed in [(0.0, 1.0), (0.6, 1.0), (1.0, 1.0), (0.6, -1.0), (0.6, 0.0)] * 3:
+        first = kd.consistent_velocity(robot, q, [*rng.normal(size=2), 0.0][::-1], [drag])
+        first *= speed / (abs(first[1]) or 1.0) * np.sign(first[1])
+        parts = {'stop': constraints.contact(stop, restitution=e), 'drag': drag}
+        results = []
+        for options in ({'dynamics': engine, 'precompile': [lock]}, {}):
+            simulation = kd.EventSimulation(robot, parts, q, first, law=law, **options)
+            with monkeypatch.context() as patch:
+                if options:
+                    patch.setattr(transition, 'resolve_impact', None)
+                simulation.reset(q, first)
+                struck = simulation.v
+                event = simulation.add('lock', lock) if abs(speed * e) < 1.0 else None
+            energy = [kd.kinetic_energy(robot, q, v) for v in (first, struck, simulation.v)]
+            assert (np.diff(energy) <= 1e-12).all()
+            numbers = [] if event is None else [*event.impulse, event.energy_loss, *event.v]
+            results.append([*struck, *numbers])
+            if speed > 0.0:
+                assert_allclose(struck[1], -e * speed, rtol=0, atol=1e-12)
+            pressed += abs(simulation.v[1]) < 1e-12
+            opened += simulation.v[1] < -1e-3
+        assert_allclose(*results, rtol=0, atol=1e-10)
+    assert pressed and opened
+
+
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_a_contact_rebounds_where_a_constraint_is_imposed(law):
+    """Newton's law compares with the speed before all impulses, the others with that between."""
+    robot, stop, drag = three_links()
+    parts = {'stop': constraints.contact(stop, restitution=0.6), 'drag': drag}
+    first, engine = [1.5, 1.0, -0.7], kd.compile(robot)
+    start = robot, parts, [0.3, 0.9, -0.4], first
+    one, two = (kd.EventSimulation(*start, law=law, dynamics=d).v for d in (engine, None))
+    assert_allclose(one, two, rtol=0, atol=1e-10)
+    assert abs(one[1] + 0.6) > 1e-3 or law == 'newton'
+
+
+def test_a_rough_contact_that_strikes_is_slowed_by_its_friction():
+    robot, stop, drag = three_links()
+    slip = constraints.pfaffian(robot, lambda q, t: [[0.0, 0.2, 1.0]], label='slip')
+    parts = {'stop': constraints.contact(stop, slip, friction=0.3, restitution=0.5), 'drag': drag}
+    first = kd.consistent_velocity(robot, [0.3, 0.9, -0.4], [0.1, 1.0, -0.8], [drag])
+    first *= np.sign(first[1])
+    start = robot, parts, [0.3, 0.9, -0.4], first
+    one, two = (kd.EventSimulation(*start, dynamics=d).v for d in (kd.compile(robot), None))
+    assert_allclose(one, two, rtol=0, atol=1e-10)
+
+
+def test_a_lock_beside_a_stop_that_it_holds():
+    """The row of the stop repeats that of the lock: it neither strikes nor presses."""
+    robot, stop, _ = three_links()
+    lock = constraints.lock(robot, 'q2')
+    for options in ({}, {'dynamics': kd.compile(robot)}):
+        parts = {'stop': constraints.contact(stop, restitution=0.5), 'lock': lock}
+        simulation = kd.EventSimulation(robot, parts, [0.3, 0.9, -0.4], [0.2, 1.0, 0.3], **options)
+        assert_allclose(simulation.v[1], 0.0, rtol=0, atol=1e-14)

@@ -26,6 +26,7 @@ from kane_dynamics.algorithms.row_elimination import (
 )
 from kane_dynamics.algorithms.sparse_ldl import inertia_bounds, loses_precision
 from kane_dynamics.compiler.graphs.row_plan import RowPlan
+from kane_dynamics.compiler.graphs.shared_multipliers import shared_multipliers
 from kane_dynamics.compiler.graphs.traced_state import Symbols, TracedState, matrix
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
@@ -201,13 +202,16 @@ class SwitchedTracer(Tracer):
         plain, solved = self._plain, self.solution
         phi = [0.0 if x is None else x for x in plain.positions]
         rates = residuals(sparse_rows(plain.matrix), self.v, plain.velocity)
-        both = column([*phi, *rates, *solved.multipliers])
-        rcond = ca.SX(solved.rcond)
-        for k in self.plan.order:
-            repeats = self._switches[plain.owners[k]] * solved.dropped[k]
-            rcond = where(ca.SX(repeats) > 0.0, 0.0, rcond)
+        multipliers, rcond = solved.multipliers, solved.rcond
+        if solved.rows is not None:
+            multipliers, rcond = shared_multipliers(solved, solved.rows)
+            locks = sum((self._switches[plain.owners[k]] for k in self._holding), 0.0)
+            for k in self.plan.order:  # rows that repeat those of locks share their forces
+                repeats = self._switches[plain.owners[k]] * solved.dropped[k]
+                rcond = where(repeats * locks > 0.0, 0.0, rcond)
+        both = column([*phi, *rates, *multipliers])
         inputs = [self.q, self.v, self.tau, [self.t]]
-        spec = self.spec('look', inputs, [both], [(3, len(plain))], rcond)
+        spec = self.spec('look', inputs, [both], [(3, len(plain))], ca.SX(rcond))
         return replace(spec, clock=True)
 
 
