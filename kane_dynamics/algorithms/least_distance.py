@@ -62,9 +62,11 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
 # Residual of the dual problem below which no x satisfies the bounds: |y| would be 1e8 times the
 # distance of the bound that is furthest away.
 _CONTRADICTION = 1e-8
-# What a bound may be missed by, relative to the largest: two that meet from both sides are no
-# contradiction but for roundoff.
+# What a bound may be missed by, relative to what the free point misses most: two that meet from
+# both sides are no contradiction but for roundoff.
 MET = 1e-9
+_EXACT = 1e-12  # of what is missed: more is due to pushes that nearly cancel
+_PRESENT = 1e-3  # of the free point: what is missed beside it is at least this large
 _APART = 1e-6  # distance of a bound, of unit length, from others that it does not repeat
 
 
@@ -93,17 +95,26 @@ def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> Least
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = space.beside[:count] * scale[:, None], gap * scale
     G[held] = 0.0
-    active, conflict, largest = none, none, np.abs(e).max(initial=0.0)
+    active, conflict = none, none
     if (e[held] > 0.0).any():
         conflict = np.flatnonzero(held & (gap > MET * (1.0 + np.abs(C) @ np.abs(start))))
-    e[held] = -largest
+    e[held] = -1.0
     if not conflict.size and (e > 0.0).any():
+        largest = max(e.max(), _PRESENT * float(np.linalg.norm(start @ space.factor)))
         active, conflict, forces = _pushing(G, e / largest)
         pushes[active] = largest * scale[active] * forces
     if conflict.size:
         nothing = np.full(len(free), np.nan)
         return LeastDistance(nothing, 0.0 * multipliers, pushes, active, conflict)
-    x, multipliers = space.nearest(free, c, pushes) if active.size else (start, multipliers)
+    if not active.size:
+        return LeastDistance(start, multipliers, pushes[:count], active, conflict)
+    x, multipliers = space.nearest(free, c, pushes)
+    missed = (scale * (d - C @ x))[active]
+    if np.abs(missed).max() > _EXACT * np.abs(e[active]).max():
+        more = 0.0 * pushes
+        more[active] = scale[active] * solve_squared(triangle(G[active].T).T, missed)
+        x, others = space.nearest(x, c, more)
+        pushes, multipliers = pushes + more, multipliers + others
     return LeastDistance(x, multipliers, pushes[:count], active, conflict)
 
 
@@ -117,7 +128,9 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices, Floats]:
             return active, active[:0], forces
     rows, last = np.vstack([G.T, e - MET]), np.zeros(G.shape[1] + 1)
     last[-1] = 1.0
-    weights, residual = nonnegative_least_squares(rows, last)
+    lengths = np.hypot(1.0, rows[-1])  # of G they are one
+    weights, residual = nonnegative_least_squares(rows / lengths, last)
+    weights = weights / lengths
     active = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
         return active[:0], np.flatnonzero(weights > MET * weights.max()), weights[:0]
