@@ -147,7 +147,7 @@ def compiled(robot: Robot, constraints: Sequence[Constraint], **options: Any) ->
         return kd.compile(robot, constraints, progress=report, **options)
 
 
-def writable_folder(folder: Path) -> Path:
+def writable_folder(folder: Path, option: str = '--output') -> Path:
     """Return a folder that exists and takes files; known before minutes of work, not after."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def writable_folder(folder: Path) -> Path:
             return folder
     except OSError as error:
         raise InvalidInputError(
-            f"--output: no files can be written to '{folder}': {error.strerror}"
+            f"{option}: no files can be written to '{folder}': {error.strerror}"
         ) from error
 
 

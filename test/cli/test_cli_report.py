@@ -154,6 +154,24 @@ def test_what_is_wrong_with_a_recording_is_a_warning(report, columns, spoil, war
     assert matches[0].split(':')[0].strip("'") in page.replace('&#x27;', "'")
 
 
+def test_a_recording_without_efforts_is_no_error(report, columns):
+    """Regression: efforts that are all zero, as fixed simulations write them, divided by zero."""
+    local = {name: 0.0 * x if 'effort' in name else x for name, x in columns.items()}
+    found, _ = report(local)
+    assert any('no effort, all are zero' in text for text in found['warnings'])
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_work(run, tmp_path):
+    """Regression: after minutes of work, without the name of the option."""
+    (tmp_path / 'arm.urdf').write_text(URDF)
+    page = tmp_path / 'none' / 'page.html'
+    page.parent.write_text('a file')
+    options = 'report', tmp_path / 'arm.urdf', '--bag', tmp_path / 'no.csv', '--output', page
+    code, _, errors = run(*options)
+    assert code == 1
+    assert '--output: no files can be written' in errors
+
+
 def test_margins_of_a_base_on_wheels(report):
     """As `wheel_forces` has them at those times; wheels are among the joints."""
     drive = recorded_drive()
