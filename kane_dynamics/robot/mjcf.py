@@ -93,7 +93,7 @@ def mujoco_module() -> Any:
     try:
         return import_module('mujoco')
     except ImportError as error:
-        remedy = 'pip install kane_dynamics[mujoco]'
+        remedy = "pip install 'kane_dynamics[mujoco]'"
         raise MissingPackageError('a model of MuJoCo', 'mujoco', remedy) from error
 
 
