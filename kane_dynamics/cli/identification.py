@@ -17,7 +17,7 @@ from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot
-from kane_dynamics.cli.printing import progress, writable_folder, write_csv
+from kane_dynamics.cli.printing import progress, writable_folder, write_csv, write_whole
 from kane_dynamics.cli.recordings import joint_topics
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
@@ -259,7 +259,7 @@ def _written(
     texts[folder / 'identification.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
     texts[folder / 'report.html'] = report.page(facts, result, test)
     for file, content in texts.items():
-        file.write_text(content, encoding='utf-8')
+        write_whole(file, content)
     files = [*texts]
     if options.csv:
         efforts = {'measured': result.equations.efforts(test, test.tau)}

@@ -7,6 +7,7 @@ Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 
 import json
 import math
+import os
 import sys
 import tempfile
 import time
@@ -139,6 +140,20 @@ def write_csv(file: Path, columns: Mapping[str, Floats]) -> Path:
     rows, head = np.column_stack([*columns.values()]), ','.join(columns)
     np.savetxt(file, rows, delimiter=',', header=head, comments='', fmt='%.17g')
     return file
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole, or leave what was there before."""
+    if path.exists() and not path.is_file():  # a pipe, a terminal
+        path.write_text(text, encoding='utf-8')
+        return
+    file = path.resolve()
+    part = file.with_name(f'.{file.name}.{os.getpid()}')
+    try:
+        part.write_text(text, encoding='utf-8')
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def compiled(robot: Robot, constraints: Sequence[Constraint], **options: Any) -> CompiledDynamics:

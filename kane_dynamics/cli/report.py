@@ -10,7 +10,7 @@ from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.identification import corner_of, observed_joints, samples_of
 from kane_dynamics.cli.options import RobotSource, read_robot
-from kane_dynamics.cli.printing import writable_folder
+from kane_dynamics.cli.printing import writable_folder, write_whole
 from kane_dynamics.cli.recordings import joint_topics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.identification.constrained_samples import independent_speeds
@@ -47,7 +47,7 @@ def report(options: argparse.Namespace) -> int:
         ground = {}
         warnings.append(f'no margins on the ground: {error}')
     tables = {'joints': result.joints(), 'ground': ground, 'recordings': facts}
-    options.output.write_text(result.page(warnings, tables), encoding='utf-8')
+    write_whole(options.output, result.page(warnings, tables))
     summary = {**tables, 'warnings': warnings, 'file': str(options.output)}
     printing.show(options.json, summary, _print)
     printing.print_notes(warnings, 'warning')
