@@ -108,8 +108,7 @@ def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> Least
     if np.abs(missed).max() > _EXACT * np.abs(e[active]).max():
         more = 0.0 * pushes
         more[active] = scale[active] * solve_squared(triangle(G[active].T).T, missed)
-        x, others = space.nearest(x, c, more)
-        pushes, multipliers = pushes + more, multipliers + others
+        x, _ = space.nearest(x, c, more)
     return LeastDistance(x, multipliers, pushes[:count], active, conflict)
 
 
