@@ -8,22 +8,19 @@ In :math:`y = L^T (x - x_0)`, with M = L L' and x_0 the nearest x with A x = c, 
 distance problem on what the rows A leave, :math:`\min |y|, G y \ge e`. Its dual is a nonnegative
 least squares problem (Lawson and Hanson, Solving Least Squares Problems, chapter 23), which an
 active set method solves exactly in finitely many steps; where it has a zero residual, its solution
-proves that the bounds contradict each other (Farkas). Accelerations and impulses of contacts that
-push but do not pull are such problems.
+proves that the bounds contradict each other (Farkas). Contacts that only push are such problems.
 
 Under bounds and second-order cones:
 
 .. math:: \min \tfrac12 (x - x_f)^T M (x - x_f), \quad C x \ge d, \quad
    |T_k x + t_k| \le n_k^T x + s_k
 
-Without cones it is the method above. With cones the interior point
-method of Clarabel (Goulart and Chen, 2024) finds which bounds and cones hold x back, and Newton's
-method solves the conditions of these to roundoff:
+Without cones it is the method above; a bound is a cone without tangential rows. With cones the
+interior point method of Clarabel (Goulart and Chen, 2024) finds which bounds and cones hold x
+back, and Newton's method solves the conditions of these to roundoff:
 
 .. math:: M (x - x_f) = C_a^T \mu - \textstyle\sum_k \nu_k \nabla g_k, \quad
    g_k = |T_k x + t_k| - n_k^T x - s_k = 0
-
-A bound is a cone without tangential rows.
 """
 
 from __future__ import annotations
@@ -59,12 +56,13 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> tuple[Floats, f
     return x, float(residual)
 
 
-# Residual of the dual problem below which no x satisfies the bounds: |y| would be 1e8 times the
-# distance of the bound that is furthest away.
+# Residual of the dual problem where no x is: |y| would be 1e8 times what the free x misses most.
 _CONTRADICTION = 1e-8
-# What a bound may be missed by, relative to the largest: two that meet from both sides are no
-# contradiction but for roundoff.
+# What a bound may be missed by, relative to what the free point misses most: two that meet from
+# both sides are no contradiction but for roundoff.
 MET = 1e-9
+_EXACT = 1e-12  # of what is missed: more is due to pushes that nearly cancel
+_PRESENT = 1e-3  # of the free point: what is missed beside it is at least this large
 _APART = 1e-6  # distance of a bound, of unit length, from others that it does not repeat
 
 
@@ -87,23 +85,30 @@ def nearest_above(
 
 def nearest_beside(space: RowSpace, free: Floats, c: Floats, d: Floats) -> LeastDistance:
     """Return the same of rows that are factored already, of which the first are bounded."""
-    count, pushes, none = len(d), np.zeros(len(space.C)), np.zeros(0, dtype=np.intp)
+    count, pushes = len(d), np.zeros(len(space.C))
     start, multipliers = space.nearest(free, c, pushes)
     C, lengths, held = space.C[:count], space.lengths[:count], space.held[:count]
     gap, scale = d - C @ start, unit_scaling(lengths)
     G, e = space.beside[:count] * scale[:, None], gap * scale
     G[held] = 0.0
-    active, conflict, largest = none, none, np.abs(e).max(initial=0.0)
+    active = conflict = np.zeros(0, dtype=np.intp)
     if (e[held] > 0.0).any():
         conflict = np.flatnonzero(held & (gap > MET * (1.0 + np.abs(C) @ np.abs(start))))
-    e[held] = -largest
+    e[held] = -1.0
     if not conflict.size and (e > 0.0).any():
+        largest = max(e.max(), _PRESENT * float(np.linalg.norm(start @ space.factor)))
         active, conflict, forces = _pushing(G, e / largest)
         pushes[active] = largest * scale[active] * forces
     if conflict.size:
-        nothing = np.full(len(free), np.nan)
-        return LeastDistance(nothing, 0.0 * multipliers, pushes, active, conflict)
-    x, multipliers = space.nearest(free, c, pushes) if active.size else (start, multipliers)
+        return LeastDistance(np.nan * free, 0.0 * multipliers, pushes, active, conflict)
+    if not active.size:
+        return LeastDistance(start, multipliers, pushes[:count], active, conflict)
+    x, multipliers = space.nearest(free, c, pushes)
+    missed = (scale * (d - C @ x))[active]
+    if np.abs(missed).max() > _EXACT * np.abs(e[active]).max():
+        more = 0.0 * pushes
+        more[active] = scale[active] * solve_squared(triangle(G[active].T).T, missed)
+        x, _ = space.nearest(x, c, more)
     return LeastDistance(x, multipliers, pushes[:count], active, conflict)
 
 
@@ -115,28 +120,25 @@ def _pushing(G: Floats, e: Floats) -> tuple[Indices, Indices, Floats]:
         forces = solve_squared(R.T, e[active])
         if (forces >= 0.0).all() and (G @ (forces @ G[active]) >= e - MET).all():
             return active, active[:0], forces
-    rows, last = np.vstack([G.T, e - MET]), np.zeros(G.shape[1] + 1)
-    last[-1] = 1.0
-    weights, residual = nonnegative_least_squares(rows, last)
+    rows, last = np.vstack([G.T, e - MET]), np.append(np.zeros(G.shape[1]), 1.0)
+    lengths = np.hypot(1.0, rows[-1])  # of G they are one
+    weights, residual = nonnegative_least_squares(rows / lengths, last)
+    weights = weights / lengths
     active = np.flatnonzero(weights > 0.0)
     if residual <= _CONTRADICTION:
         return active[:0], np.flatnonzero(weights > MET * weights.max()), weights[:0]
     if len(active) > 1:
         # y is along G' u; of bounds that repeat each other there, independent ones give it
         active = active[nonnegative_least_squares(G[active].T, G.T @ weights)[0] > 0.0]
-    forces = solve_squared(triangle(G[active].T).T, e[active])
-    return active, active[:0], np.maximum(forces, 0.0)
+    return active, active[:0], np.maximum(solve_squared(triangle(G[active].T).T, e[active]), 0.0)
 
 
 _PASSES = 8  # of Newton's method, which doubles eight digits to sixteen in one or two
-# What Newton's method may leave of its equations, and a bound or cone be missed by, relative to
-# the largest number of the problem.
+# What Newton's method may leave, or a condition be missed by, of the largest number.
 _SOLVED = 1e-11
-# Of the solver that finds the active set: as far as double precision lets it come.
-_INTERIOR = 1e-10
+_INTERIOR = 1e-10  # of the solver that finds the active set: as far as doubles let it come
 _ACCEPTED = 1e-7  # residual of what is no solution but for roundoff
-# A bound or cone this close to its edge, beside the push on it, counts as touched.
-_TOUCHED = 1e-6
+_TOUCHED = 1e-6  # of the push: a bound or cone this close to its edge counts as touched
 
 
 class ConeRows(NamedTuple):
@@ -215,8 +217,8 @@ def clarabel_module(purpose: str) -> Any:
     try:
         return import_module('clarabel')
     except ImportError as error:
-        extra = "pip install 'kane_dynamics[cones]'"
-        raise MissingPackageError(purpose, 'clarabel', extra) from error
+        remedy = "pip install 'kane_dynamics[cones]'"
+        raise MissingPackageError(purpose, 'clarabel', remedy) from error
 
 
 def _interior(cones: Sequence[ConeRows]) -> Any:

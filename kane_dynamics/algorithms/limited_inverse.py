@@ -31,7 +31,8 @@ from kane_dynamics.typing import Floats, Indices
 
 # A limit is reached at this part of the largest force.
 REACHED = 1e-8
-_ROUNDOFF = 1e-12  # of forces, relative to the largest that a unit of effort makes
+ROUNDOFF = 1e-13  # of forces
+_UNMOVED = 1e-12  # of the largest change that a unit of effort makes
 
 
 class ForceLimits(NamedTuple):
@@ -81,11 +82,12 @@ class ForceLimits(NamedTuple):
         free = np.zeros(directions.shape[1])
         if directions.any():
             # a force that only roundoff changes would be changed by efforts beyond all bounds
-            sizes = np.abs(directions)
-            directions = np.where(sizes > _ROUNDOFF * sizes.max(), directions, 0.0)
+            sizes = np.abs(directions).max(axis=1, keepdims=True)
+            directions = np.where(sizes > _UNMOVED * sizes.max(), directions, 0.0)
             C = self.bounds @ directions
             cones = [cone.moved(start, directions) for cone in self.cones]
-            result = nearest_in_cones(factor, free, C, excess[: len(C)], cones)
+            missed = excess[: len(C)] - ROUNDOFF * np.abs(self.bounds @ start)
+            result = nearest_in_cones(factor, free, C, missed, cones)
             if not result.conflict.size:
                 return result.x
             conflict = self._names(result.conflict)
@@ -148,8 +150,11 @@ def most_bounds(nv: int, rows: int) -> int:
     return 2 * nv + 4 * rows
 
 
-# Share of the efforts beside the deviation, as squares: they decide only where motions are equal.
+# Share of the efforts that move nothing beside the least motion that one of them makes alone, as
+# squares: they decide only where motions are equal.
 SHARE = 1e-10
+STILL = 1e-9  # motion, beside those that single efforts make, that is none
+SHARED = 1e-6  # part of an effort that moves nothing
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,6 +2,7 @@
 """A recorded motion with its efforts as arrays: of a bag, or of a table in CSV."""
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from kane_dynamics.bags.computing import JOINT_STATES, Replay, State
 from kane_dynamics.bags.files import Recorded, open_bag
 from kane_dynamics.exceptions import InvalidInputError, known_names
 from kane_dynamics.messages.inputs import RejectedInput
+from kane_dynamics.robot.body import check_unique
+from kane_dynamics.robot.checks import as_finite
 from kane_dynamics.robot_config.parameters.tables import DynamicsNodeParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
@@ -88,11 +91,18 @@ def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
 def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording:
     """Return the columns of a table."""
     try:
-        with path.open(encoding='utf-8') as stream:
+        with path.open(encoding='utf-8-sig') as stream, warnings.catch_warnings():
+            warnings.simplefilter('ignore', UserWarning)  # no rows are an error below
             headings = stream.readline().strip().split(',')
             table = np.loadtxt(stream, delimiter=',', ndmin=2)
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"table '{path}' cannot be read: {error}") from error
+    if not table.size:
+        raise InvalidInputError(f"table '{path}' has no rows")
+    if table.shape[1] != len(headings):
+        counts = f'{table.shape[1]} columns, {len(headings)} headings'
+        raise InvalidInputError(f"table '{path}' has {counts}")
+    check_unique(f"table '{path}': column", headings)
 
     def columns(kind: str, names: Sequence[str]) -> Floats:
         selection = [f'{kind}{name}' for name in names]
@@ -100,16 +110,20 @@ def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording
             if heading not in headings:
                 known = known_names(headings, heading)
                 raise InvalidInputError(f"table '{path}': no column '{heading}'; {known}")
-        return table[:, [headings.index(heading) for heading in selection]]
+        values = table[:, [headings.index(heading) for heading in selection]]
+        for heading, column in zip(selection, values.T, strict=True):
+            if kind != 'effort:':  # these are judged by their joints
+                as_finite(f"table '{path}': '{heading}'", column)
+        return values
 
     robot = model.robot
     moving = any(name.startswith('velocity:') for name in headings)
-    v = columns('velocity:', robot.velocity_names) if moving else None
+    v = columns('velocity:', robot.velocity_names) if moving else np.zeros(0)
     q = columns('position:', robot.coordinate_names)
     tau = np.zeros((len(q), robot.nv))
     if joints:
         tau[:, model.v_index(tuple(joints))] = columns('effort:', joints)
-    return Recording(columns('', ['time'])[:, 0], q, v, tau)
+    return Recording(columns('', ['time'])[:, 0], q, v if v.any() else None, tau)
 
 
 def file_hash(path: Path) -> str:

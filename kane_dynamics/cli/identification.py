@@ -12,13 +12,12 @@ import numpy as np
 import yaml
 
 import kane_dynamics as kd
-from kane_dynamics.algebra.scalars import as_number
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot
-from kane_dynamics.cli.printing import progress, writable_folder, write_csv
+from kane_dynamics.cli.printing import progress, writable_folder, write_csv, write_whole
 from kane_dynamics.cli.recordings import joint_topics
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
@@ -32,16 +31,15 @@ from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify, tool_difference
-from kane_dynamics.identification.motor_gains import motor_gains
+from kane_dynamics.identification.motor_gains import gains_of_file, motor_gains
 from kane_dynamics.identification.result import Identification
 from kane_dynamics.identification.samples import Samples, Timing, prepared_samples, timing
-from kane_dynamics.robot.checks import as_mapping, index_of
+from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
-from kane_dynamics.safe_parsing import yaml_value
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
@@ -54,6 +52,8 @@ def identify_robot(options: argparse.Namespace) -> int:
     """Identify, write the files, print errors and warnings."""
     source = read_robot(options)
     model, folder = source.model, writable_folder(options.output)
+    if options.csv:
+        writable_folder(options.csv.parent, '--csv')
     names = observed_joints(options, model)
     if options.reference:
         dynamics: Dynamics = kd.dynamics(model.robot, model.constraints)
@@ -99,8 +99,10 @@ def identify_robot(options: argparse.Namespace) -> int:
 
 def observed_joints(options: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
     """Return the joints whose efforts were measured: those asked for, or all with motors."""
-    if model.robot.base == 'floating' or not options.bag:
-        raise InvalidInputError(f"need --bag and no floating base, got '{model.robot.base}'")
+    if not options.bag:
+        raise InvalidInputError('need --bag, at least one recording')
+    if model.robot.base == 'floating':
+        raise InvalidInputError('need a fixed or planar base, got a floating one')
     selection = options.joints.split(',') if options.joints else model.actuated
     for name in selection if options.joints else ():
         index_of('joint', name, model.joints)
@@ -193,10 +195,10 @@ def _with_gains(
     facts: Facts,
 ) -> list[list[Samples]]:
     """Return samples whose currents are efforts, by the gains of a file or the URDF's masses."""
-    known = as_mapping(f"'{file}'", yaml_value(file.read_text(encoding='utf-8')))
+    known = gains_of_file(file)
     scale, names, notes = np.ones(dynamics.robot.nv), speeds.names, facts['warnings']
     for name, gain in known.items():
-        scale[speeds.indices[index_of('joint with a gain', name, names)]] = as_number(name, gain)
+        scale[speeds.indices[index_of('joint with a gain', name, names)]] = gain
     if known:
         notes.append(f"gains of {[*known]} are those of '{file}': masses have the scale of these")
     if unknown := [name for name in names if name not in known]:
@@ -257,7 +259,7 @@ def _written(
     texts[folder / 'identification.yaml'] = yaml.safe_dump(printing.plain(facts), sort_keys=False)
     texts[folder / 'report.html'] = report.page(facts, result, test)
     for file, content in texts.items():
-        file.write_text(content, encoding='utf-8')
+        write_whole(file, content)
     files = [*texts]
     if options.csv:
         efforts = {'measured': result.equations.efforts(test, test.tau)}

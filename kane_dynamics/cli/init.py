@@ -14,7 +14,7 @@ from rich.prompt import Prompt
 
 import kane_dynamics as kd
 from kane_dynamics.cli import printing
-from kane_dynamics.cli.printing import console, progress, writable_folder
+from kane_dynamics.cli.printing import console, progress, writable_folder, write_whole
 from kane_dynamics.exceptions import InvalidInputError, SingularMassMatrixError
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.text import robot_address, robot_text
@@ -63,7 +63,7 @@ def init(options: argparse.Namespace) -> int:
             f'{error}: nothing resists {massless}; give the links an <inertial>, or hold them '
             f'with --lock {massless.replace(" ", "")}'
         ) from error
-    options.output.write_text(file_text(findings, command, settings, tuning), encoding='utf-8')
+    write_whole(options.output, file_text(findings, command, settings, tuning))
     model_of_file(options.output)  # as the nodes read it
     _print_next(options.output, settings, _processor_time() - begin)
     return 0

@@ -7,6 +7,7 @@ Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 
 import json
 import math
+import os
 import sys
 import tempfile
 import time
@@ -141,13 +142,27 @@ def write_csv(file: Path, columns: Mapping[str, Floats]) -> Path:
     return file
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole, or leave what was there before."""
+    if path.exists() and not path.is_file():  # a pipe, a terminal
+        path.write_text(text, encoding='utf-8')
+        return
+    file = path.resolve()
+    part = file.with_name(f'.{file.name}.{os.getpid()}')
+    try:
+        part.write_text(text, encoding='utf-8')
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def compiled(robot: Robot, constraints: Sequence[Constraint], **options: Any) -> CompiledDynamics:
     """Return the machine code of a robot, telling how far it is; options as of `kd.compile`."""
     with progress('dynamics of the robot') as report:
         return kd.compile(robot, constraints, progress=report, **options)
 
 
-def writable_folder(folder: Path) -> Path:
+def writable_folder(folder: Path, option: str = '--output') -> Path:
     """Return a folder that exists and takes files; known before minutes of work, not after."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -155,7 +170,7 @@ def writable_folder(folder: Path) -> Path:
             return folder
     except OSError as error:
         raise InvalidInputError(
-            f"--output: no files can be written to '{folder}': {error.strerror}"
+            f"{option}: no files can be written to '{folder}': {error.strerror}"
         ) from error
 
 

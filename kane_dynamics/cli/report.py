@@ -10,18 +10,21 @@ from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.identification import corner_of, observed_joints, samples_of
 from kane_dynamics.cli.options import RobotSource, read_robot
+from kane_dynamics.cli.printing import writable_folder, write_whole
 from kane_dynamics.cli.recordings import joint_topics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.identification.constrained_samples import independent_speeds
 from kane_dynamics.identification.page import cell
 from kane_dynamics.identification.recording_checks import timing_warnings
 from kane_dynamics.identification.samples import timing
+from kane_dynamics.robot.checks import as_finite
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 
 
 def report(options: argparse.Namespace) -> int:
     """Compare, write the page, print the tables and warnings."""
     source = read_robot(options)
+    writable_folder(options.output.parent)
     names, dynamics = observed_joints(options, source.model), source.dynamics()
     if not options.reference:
         with printing.progress('dynamics of the robot') as tell:
@@ -44,7 +47,7 @@ def report(options: argparse.Namespace) -> int:
         ground = {}
         warnings.append(f'no margins on the ground: {error}')
     tables = {'joints': result.joints(), 'ground': ground, 'recordings': facts}
-    options.output.write_text(result.page(warnings, tables), encoding='utf-8')
+    write_whole(options.output, result.page(warnings, tables))
     summary = {**tables, 'warnings': warnings, 'file': str(options.output)}
     printing.show(options.json, summary, _print)
     printing.print_notes(warnings, 'warning')
@@ -58,7 +61,10 @@ def _recordings(
     p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, source.model)
 
     def read(joints: tuple[str, ...]) -> list[Recording]:
-        return [read_recording(path, source.model, p, joints, topics) for path in options.bag]
+        every = [read_recording(path, source.model, p, joints, topics) for path in options.bag]
+        for path, one in zip(options.bag, every, strict=True):
+            as_finite(f"'{path}': efforts", one.tau)
+        return every
 
     try:
         return read(names), True

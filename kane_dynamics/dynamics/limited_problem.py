@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import solve_lower, solve_squared, triangle
+from kane_dynamics.algebra.matrices import orthonormal, solve_lower, solve_squared, triangle
 from kane_dynamics.algorithms.constrained_inverse import balance_force, check_allowed
-from kane_dynamics.algorithms.limited_inverse import SHARE, ForceLimits, LimitedEffort
+from kane_dynamics.algorithms.limited_inverse import (
+    SHARE,
+    SHARED,
+    STILL,
+    ForceLimits,
+    LimitedEffort,
+)
 from kane_dynamics.algorithms.projection import speed_indices
-from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest
+from kane_dynamics.algorithms.udwadia_kalaba import cholesky_factor, nearest, unit_scaling
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.dynamics.rows import independent_rows
 from kane_dynamics.dynamics.table import add_row
@@ -47,6 +53,18 @@ def _force_responses(d: Any, q: Any, v: Any, t: float) -> Floats:
     every = selection.rows
     known = np.column_stack([every.matrix, every.acceleration])
     return np.vstack([x, selection.shared(multipliers), known])
+
+
+def _still_efforts(motions: Floats, weights: Floats) -> Floats:
+    """Return rows whose squares are the efforts that move nothing, a share of their motions."""
+    lengths, roots = np.linalg.norm(motions, axis=0), np.sqrt(weights)
+    scale = unit_scaling(lengths)
+    _, sizes, rows = np.linalg.svd(motions * scale)
+    rank = np.count_nonzero(sizes > STILL * sizes.max(initial=0.0))
+    efforts, _ = orthonormal((rows[rank:] * scale * roots).T)
+    shared = (np.abs(efforts).max(axis=1, initial=0.0) > SHARED) & (lengths > 0.0)
+    least = np.min(lengths[shared] / roots[shared], initial=np.inf)
+    return np.sqrt(SHARE) * (least if least < np.inf else 1.0) * efforts.T * roots
 
 
 add_row('inner_forces', 'q v weights time', 'forces nv', '', _inner_forces)
@@ -135,10 +153,9 @@ class LimitedInverse(NamedTuple):
         start, moves = whole[:end, -1] - whole[:end, :-1] @ self.bias, whole[:end, driven]
         stack, weights = np.zeros((nv + count, count + 1)), np.sqrt(deviation)
         stack[:nv, -1] = weights * (target - start[:nv])
-        scaled = weights[:, None] * moves[:nv]
-        share = self.weights[driven]
-        share *= SHARE * np.vdot(scaled, scaled) / share.sum()
-        stack[:nv, :-1], stack[nv:, :-1] = scaled, np.diag(np.sqrt(share))
+        stack[:nv, :-1] = weights[:, None] * moves[:nv]
+        still = _still_efforts(stack[:nv, :-1], self.weights[driven])
+        stack[nv : nv + len(still), :-1] = still
         R = triangle(stack)
         root, directions = R[:-1, :-1].T, np.concatenate([np.eye(nv)[:, driven], moves[nv:]])
         free = solve_lower(root, R[:-1, -1], transposed=True)

@@ -9,14 +9,20 @@ from :math:`i = (W \phi_0 + F f) / g`: what the model lacks is in the currents.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from kane_dynamics.algebra.scalars import as_number
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.equations import Equations
 from kane_dynamics.identification.recording_checks import LOADED
 from kane_dynamics.identification.samples import Samples
+from kane_dynamics.robot.checks import as_mapping
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
+from kane_dynamics.robot.text import robot_text
+from kane_dynamics.safe_parsing import yaml_value
 from kane_dynamics.typing import Bools, Floats
 
 DOUBT = 0.05  # of a gain, from which its deviation is too large
@@ -47,3 +53,18 @@ def motor_gains(equations: Equations, samples: Sequence[Samples]) -> MotorGains:
         deviations[k] = gains[k] ** 2 * missed * np.linalg.norm(inverse[0])
     little = (sizes < LOADED * sizes.max()) | (deviations > DOUBT * np.abs(gains))
     return MotorGains(gains, deviations, little)
+
+
+def gains_of_file(file: Path) -> dict[str, float]:
+    """Return the gains in a file, by joint."""
+    text = robot_text(str(file), 'gains')
+    try:
+        values = yaml_value(text)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"gains '{file}' {error}") from error
+    gains = dict[str, float]()
+    for name, value in as_mapping(f"gains '{file}'", values).items():
+        gains[name] = as_number(f"gain of '{name}'", value)
+        if not gains[name]:
+            raise InvalidInputError(f"gain of '{name}': need a number that is not 0")
+    return gains

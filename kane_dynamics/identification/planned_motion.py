@@ -13,6 +13,7 @@ from scipy.integrate import cumulative_trapezoid
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.dynamics import Dynamics
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.base_parameters import leading_columns
 from kane_dynamics.identification.equations import CHUNK
 from kane_dynamics.robot.joint_tables import known_limits
@@ -121,6 +122,8 @@ class MotionSpace:
         self.middle, self.reach = q_start[q], np.full(len(q), np.pi)
         lower, upper = lower[b], upper[b]
         self.middle[b], self.reach[b] = 0.5 * (lower + upper), 0.5 * RANGE * (upper - lower)
+        if stuck := [name for name, way in zip(self.moving, self.reach, strict=True) if way <= 0]:
+            raise InvalidInputError(f'limits leave {stuck} no way to move; leave out by --joints')
         self._mobile = robot.base == 'planar'
         if self._mobile:  # what moves the base has the floor for its range
             ways = np.linalg.norm(units.at(np.zeros(len(q))).tangent[:, :2], axis=1)

@@ -27,6 +27,7 @@ from kane_dynamics.typing import Floats
 STILL = 0.05  # [rad, rad/s, m or m/s] a joint that moves less shows nothing
 NO_MOTION = 1e-6  # [rad/s or m/s] less is roundoff: nothing is known of the friction
 LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sign and unit
+ROUNDOFF = 1e-9  # of efforts: gravity that loads no joint
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
 LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
@@ -70,14 +71,16 @@ def check_signs_and_units(
 
     """
     indices = [dynamics.robot.velocity_index(name) for name in names]
-    gravity, problems = dynamics.gravity_force(q)[:, indices], []
+    whole, problems = dynamics.gravity_force(q), list[str]()
+    gravity = whole[:, indices]
     pairs = np.empty((len(names), 2, len(q)))
     for k in range(len(names)):
         terms = np.column_stack([v[:, k], np.tanh(v[:, k] / SMOOTHING), np.ones(len(v))])
         both = np.column_stack([gravity[:, k], tau[:, k]])
         pairs[k] = (both - terms @ np.linalg.lstsq(terms, both, rcond=None)[0]).T
     sizes = np.linalg.norm(pairs, axis=2)
-    loaded = sizes[:, 0] > max(LOADED * sizes[:, 0].max(), 1e-9 * np.abs(gravity).max())
+    loaded = sizes[:, 0] > max(LOADED * sizes[:, 0].max(), 1e-9 * np.abs(whole).max())
+    loaded &= (sizes[:, 0] > ROUNDOFF * sizes[:, 1]) & (sizes[:, 1] > 0.0)
     for k in np.flatnonzero(loaded).tolist():
         product = float(pairs[k, 0] @ pairs[k, 1])
         correlation, slope = product / sizes[k].prod(), product / sizes[k, 0] ** 2
@@ -210,7 +213,8 @@ def lag_of(time: Floats, rows: Floats, efforts: Floats, deviations: Floats) -> L
     shifted = [(spline(time[inside] + lag) / deviations).ravel() for lag in LAGS]
     residuals = [float(np.linalg.norm(b - Q @ (Q.T @ b))) for b in shifted]
     best = int(np.argmin(residuals))
-    return Lag(float(LAGS[best]), 1.0 - residuals[best] / residuals[len(LAGS) // 2])
+    here = residuals[len(LAGS) // 2]
+    return Lag(float(LAGS[best]), 1.0 - residuals[best] / here if here > 0.0 else 0.0)
 
 
 def lag_warnings(lag: Lag) -> list[str]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import NumericQuaternion, vec4
+from kane_dynamics.algebra.quaternions import NumericQuaternion, vec3, vec4
 from kane_dynamics.algebra.scalars import as_number, as_numbers
 from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
-from kane_dynamics.robot.checks import as_nonnegative, describe
+from kane_dynamics.robot.checks import as_finite, as_nonnegative, describe
 from kane_dynamics.robot.joint_kinds import JointKind
 
 Vector = tuple[float, float, float]
@@ -123,6 +123,11 @@ class Body:
     mimic : Mimic, optional
         Set where the joint follows another one.
 
+    Raises
+    ------
+    InvalidInputError
+        If a number of the placement is not finite.
+
     """
 
     name: str
@@ -131,6 +136,10 @@ class Body:
     placement: Pose = field(default_factory=Pose.identity)
     inertia: Inertia = field(default_factory=Inertia.zero)
     mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        numbers = np.array([*vec4(self.placement.rotation), *vec3(self.placement.translation)])
+        as_finite(f"body '{self.name}': placement", numbers)
 
 
 @dataclass(frozen=True)

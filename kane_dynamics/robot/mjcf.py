@@ -29,6 +29,7 @@ from kane_dynamics.robot.urdf.joints import wheel_shape
 from kane_dynamics.robot.urdf.records import UrdfLink, UrdfOrigin, UrdfRound
 
 _NEEDED = 'need an MJCF file, but'
+_ALONG_WORLD = 'along axes of the world, armature or friction of free joints'
 _UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -48,8 +49,8 @@ def load_mjcf(path_or_xml_text: str | os.PathLike[str]) -> Robot:
         Trees of hinges, slides, balls and free joints; q is qpos [rad, m, 1]. v is qvel, but for
         free joints, whose (omega, v) are both in the axes of the body. Armature, damping,
         frictionloss and ranges are taken over; effort limits are the force ranges of joints and
-        actuators. Bodies and sites become frames. Round shapes that collide, of what a joint
-        turns, become `Robot.wheels`.
+        actuators of hinges and slides. Bodies and sites become frames. Round shapes that
+        collide, of what a joint turns, become `Robot.wheels`.
 
     Raises
     ------
@@ -62,7 +63,8 @@ def load_mjcf(path_or_xml_text: str | os.PathLike[str]) -> Robot:
     -----
     ModelWarning
         For what the dynamics of the robot have not: springs, equalities, tendons, fluids,
-        compensated gravity, flexible bodies.
+        compensated gravity, flexible bodies, ranges of balls, armature of actuators; free joints
+        whose armature or friction is along axes of the world; sites with the name of a body.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def load_mjcf(path_or_xml_text: str | os.PathLike[str]) -> Robot:
     tree = _Tree(mj, model)
     for number in range(1, model.nbody):
         tree.add(number)
-    features = [*_ignored_features(model)]
+    features = [*_ignored_features(mj, model)]
     if features:
         message = f'left out, as a Robot has none: {"; ".join(features)}'
         warnings.warn(message, ModelWarning, stacklevel=2)
@@ -91,7 +93,7 @@ def mujoco_module() -> Any:
     try:
         return import_module('mujoco')
     except ImportError as error:
-        remedy = 'pip install kane_dynamics[mujoco]'
+        remedy = "pip install 'kane_dynamics[mujoco]'"
         raise MissingPackageError('a model of MuJoCo', 'mujoco', remedy) from error
 
 
@@ -101,8 +103,10 @@ def _compiled(mj: Any, source: str | os.PathLike[str]) -> Any:
     path = None if isinstance(source, str) and '<' in text else str(resolve(text, _NEEDED))
     make = mj.MjModel.from_xml_string if path is None else mj.MjModel.from_xml_path
     try:
-        return make(path or text)
-    except ValueError as error:
+        model = make(path or text)
+        model.names.decode()  # or the error comes with one name
+        return model
+    except (TypeError, ValueError) as error:  # a TypeError for text that is no UTF-8
         raise InvalidInputError(f'MuJoCo cannot compile the model: {error}') from error
 
 
@@ -117,6 +121,7 @@ class _Tree:
         self._places = [Frame(WORLD, Pose.identity())]  # of the bodies of MuJoCo
         self._rounds: list[list[tuple[Pose, UrdfLink]]] = []
         self._efforts = dict(_effort_limits(mj, model))
+        self._free = np.flatnonzero(model.jnt_type == mj.mjtJoint.mjJNT_FREE).tolist()
 
     def add(self, number: int) -> None:
         """Add the joints of a body of MuJoCo, its mass, its sites and its round shapes."""
@@ -156,22 +161,26 @@ class _Tree:
             if shape is not None:
                 wheels[body.joint.name] = shape
         title = self._model.names.split(b'\0')[0].decode() or 'mjcf'
-        return Robot(title, bodies, self._model.opt.gravity, self._frames, wheels)
+        gravity = self._model.opt.gravity * self._has('GRAVITY')
+        return Robot(title, bodies, gravity, self._frames, wheels)
+
+    def _has(self, *features: str) -> bool:
+        """Return whether no feature is disabled."""
+        flags = self._mj.mjtDisableBit  # some only older MuJoCo has, some only newer
+        bits = [int(getattr(flags, f'mjDSBL_{name}', 0)) for name in features]
+        return not any(self._model.opt.disableflags & bit for bit in bits)
 
     def _name(self, kind: str, number: int) -> str:
         """Return the name of an object, or one of its number."""
         written = getattr(self._model, kind)(number).name
-        if not written and kind == 'jnt' and self._is_free(number):
+        if not written and kind == 'jnt' and number in self._free[:1]:
             return BASE_JOINT
         return written or f'{"joint" if kind == "jnt" else kind}_{number}'
-
-    def _is_free(self, joint: int) -> bool:
-        return bool(self._model.jnt_type[joint] == self._mj.mjtJoint.mjJNT_FREE)
 
     def _kind(self, joint: int) -> tuple[JointKind, Pose]:
         """Return the kind of a joint, and where its q = 0 is in its frame at the reference."""
         types, model = self._mj.mjtJoint, self._model
-        if self._is_free(joint):
+        if joint in self._free:
             return Free(), Pose.identity()
         if model.jnt_type[joint] == types.mjJNT_BALL:
             return Spherical(), Pose.identity()
@@ -181,18 +190,22 @@ class _Tree:
 
     def _joint(self, joint: int, kind: JointKind) -> Joint:
         model, speed = self._model, self._model.jnt_dofadr[joint]
-        lower, upper = -np.inf, np.inf
-        if model.jnt_limited[joint] and kind.nv == 1:
-            lower, upper = model.jnt_range[joint].tolist()
+        lower, upper, effort_limit = -np.inf, np.inf, np.inf
+        damping = float(np.atleast_1d(model.dof_damping[speed])[0])
+        if kind.nv == 1:
+            effort_limit = self._efforts.get(joint, np.inf)
+            if model.jnt_limited[joint]:
+                lower, upper = model.jnt_range[joint].tolist()
         return Joint(
             self._name('jnt', joint),
             kind,
             armature=float(model.dof_armature[speed]),
-            damping=float(np.atleast_1d(model.dof_damping[speed])[0]),
-            friction=float(model.dof_frictionloss[speed]),
+            damping=damping * self._has('DAMPER', 'PASSIVE'),
+            friction=float(model.dof_frictionloss[speed])
+            * self._has('FRICTIONLOSS', 'CONSTRAINT'),
             lower=lower,
             upper=upper,
-            effort_limit=self._efforts.get(joint, np.inf),
+            effort_limit=effort_limit,
         )
 
     def _inertia(self, number: int) -> Inertia:
@@ -239,19 +252,30 @@ def _largest(mj: Any, model: Any, motor: int) -> float:
         return gear * float(np.abs(model.actuator_forcerange[motor]).max())
     is_fixed = model.actuator_gaintype[motor] == mj.mjtGain.mjGAIN_FIXED
     is_plain = model.actuator_biastype[motor] == mj.mjtBias.mjBIAS_NONE
-    if model.actuator_ctrllimited[motor] and is_fixed and is_plain:
+    is_sum = model.actuator_dyntype[motor] == mj.mjtDyn.mjDYN_INTEGRATOR
+    if model.actuator_ctrllimited[motor] and is_fixed and is_plain and not is_sum:
         gain = abs(float(model.actuator_gainprm[motor, 0]))
         return gear * gain * float(np.abs(model.actuator_ctrlrange[motor]).max())
     return float('inf')
 
 
-def _ignored_features(model: Any) -> Iterator[str]:
+def _ignored_features(mj: Any, model: Any) -> Iterator[str]:
     """Yield what a model has and a Robot has not, with names."""
-    bent_speeds = model.dof_jntid[np.flatnonzero(_nonzero(model, 'dof_dampingpoly'))]
-    bent = np.isin(np.arange(model.njnt), bent_speeds)
+    kinds, types, joints = mj.mjtJoint, model.jnt_type, np.arange(model.njnt)
+    bent, along_world = (
+        np.isin(joints, model.dof_jntid[np.flatnonzero(_nonzero(model, *names))])
+        for names in (('dof_dampingpoly',), ('dof_armature', 'dof_frictionloss'))
+    )
+    bodies = [model.body(k).name for k in range(model.nbody)]
+    unseen = [model.site(k).name in bodies for k in range(model.nsite)]
+    motors = 'actuator_armature', 'actuator_damping'
     for title, kind, has in (
         ('springs of joints', 'jnt', _nonzero(model, 'jnt_stiffness', 'jnt_stiffnesspoly')),
         ('nonlinear damping of joints', 'jnt', bent),
+        ('ranges of balls', 'jnt', (types == kinds.mjJNT_BALL) & (model.jnt_limited != 0)),
+        (_ALONG_WORLD, 'jnt', along_world & (types == kinds.mjJNT_FREE)),
+        ('armature or damping of actuators', 'actuator', _nonzero(model, *motors)),
+        ('sites with names of bodies', 'site', unseen),
         ('equalities', 'equality', np.ones(model.neq, dtype=bool)),
         ('tendons', 'tendon', np.ones(model.ntendon, dtype=bool)),
         ('compensated gravity of', 'body', model.body_gravcomp != 0.0),

@@ -153,6 +153,24 @@ def test_nothing_to_push_with():
     assert (x.shape, residual) == ((0,), 5.0)
 
 
+@pytest.mark.parametrize('apart', [1e-2, 1e-4, 1e-6])
+def test_bounds_that_nearly_repeat_are_met_to_roundoff(apart):
+    """Regression: large pushes that nearly cancel left 1e-6 of what was missed."""
+    C, corner = np.array([[1.0, apart], [-1.0, apart]]), np.array([0.1, 1.0])
+    result = nearest(np.eye(2), [0.1, 0.0], C, C @ corner)
+    assert result.active.size == 2
+    assert (C @ result.x >= C @ corner - EXACT * max(apart, 1e-3)).all()
+
+
+def test_slack_of_other_bounds_loosens_none():
+    """Regression: bounds were kept to 1e-9 of the largest slack."""
+    for slack in (1e3, 1e10, 1e20, 1e300):
+        result = nearest(np.eye(2), [-1.0, 0.0], np.eye(2), [0.0, -slack])
+        assert_allclose(result.x, 0.0, rtol=0, atol=EXACT)
+    apart = nearest(np.eye(1), [0.0], [[1.0], [-1.0], [1.0]], [1.0, -0.9, -1e10])
+    assert apart.conflict.tolist() == [0, 1]
+
+
 def test_a_bound_that_is_broken_by_less_than_roundoff():
     found = nearest(np.eye(2), [1.0, 1e-15], np.eye(2), [0.0, 2e-15])
     assert_allclose(found.x, [1.0, 0.0], rtol=0, atol=EXACT)

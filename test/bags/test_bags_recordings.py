@@ -110,3 +110,53 @@ def test_hashes_tell_recordings_apart(tmp_path):
     assert file_hash(one) == file_hash(folder)
     (folder / 'b').write_bytes(b'2')
     assert file_hash(one) != file_hash(folder)
+
+
+TABLE = {
+    'time': [0.0, 0.1, 0.2],
+    **{f'position:{name}': [0.0, 0.1, 0.3] for name in JOINTS},
+    **{f'velocity:{name}': [1.0, 1.5, 2.0] for name in JOINTS},
+    **{f'effort:{name}': [0.0, 5.0, 6.0] for name in JOINTS},
+}
+
+
+def table_of(path, columns, head=None):
+    """Write a table in CSV with a heading, that of its columns where left out."""
+    rows = '\n'.join(','.join(map(str, row)) for row in zip(*columns.values(), strict=True))
+    path.write_text(f'{",".join(columns) if head is None else head}\n{rows}', encoding='utf-8')
+    return path
+
+
+def test_headings_that_do_not_fit_are_named(arm, tmp_path):
+    """Regression: without rows an IndexError; columns beside their headings were read."""
+    file, head = tmp_path / 'table.csv', ','.join(TABLE)
+    empty = {name: [] for name in TABLE}
+    for columns, heading, problem in (
+        (empty, head, 'no rows'),
+        ({'': []}, '', 'no rows'),
+        (TABLE, head.removeprefix('time,'), '7 columns, 6 headings'),
+        (TABLE, f'{head},more', '7 columns, 8 headings'),
+        (TABLE, head.replace(f'effort:{JOINTS[1]}', f'effort:{JOINTS[0]}'), 'these repeat'),
+    ):
+        with pytest.raises(InvalidInputError, match=f"table '.*table.csv'.*{problem}"):
+            read(table_of(file, columns, heading), arm)
+
+
+@pytest.mark.parametrize('name', ['time', f'position:{JOINTS[1]}', f'velocity:{JOINTS[0]}'])
+def test_numbers_that_are_none_are_named_by_file_and_column(arm, tmp_path, name):
+    """Regression: the error had neither the file nor the column."""
+    columns = TABLE | {name: [0.0, np.nan, 1.0]}
+    with pytest.raises(InvalidInputError, match=rf"table\.csv': '{name}': need finite numbers"):
+        read(table_of(tmp_path / 'table.csv', columns), arm)
+
+
+def test_a_table_of_a_spreadsheet(arm, tmp_path):
+    """Regression: the mark of UTF-8 in front of the first heading was part of it."""
+    found = read(table_of(tmp_path / 'table.csv', TABLE, '\ufeff' + ','.join(TABLE)), arm)
+    assert_allclose(found.time, TABLE['time'], rtol=0, atol=0)
+
+
+def test_velocities_that_are_all_zero_were_not_recorded(arm, tmp_path):
+    """Regression: of a table they were a motion without speeds; of a bag they are none."""
+    zero = {name: [0.0, 0.0, 0.0] for name in TABLE if name.startswith('velocity:')}
+    assert read(table_of(tmp_path / 'table.csv', TABLE | zero), arm).v is None

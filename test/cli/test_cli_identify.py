@@ -330,7 +330,7 @@ def test_a_result_that_predicts_worse_is_no_urdf(run, table, urdf, tmp_path):
 
 def test_what_is_asked_for_must_exist(run, table, urdf, tmp_path):
     options = 'identify', urdf, '--output', tmp_path, '--reference'
-    assert 'need --bag' in run(*options)[2]
+    assert 'need --bag, at least one recording' in run(*options)[2]
     code, _, errors = run(*options, '--bag', table(), '--joints', 'elbow')
     assert code == 1
     assert "no joint named 'elbow'" in errors
@@ -381,6 +381,35 @@ def test_currents_with_the_gains_of_the_maker(run, run_json, table, urdf, tmp_pa
         "no joint with a gain named 'elbow'"
         in run('identify', urdf, '--bag', table(spoil=currents), *options, '--reference')[2]
     )
+
+
+@pytest.mark.parametrize(
+    ('content', 'problem'),
+    [
+        (b'elbow_joint: 0', 'gain of .elbow_joint.: need a number that is not 0'),
+        (b'elbow_joint: x', 'gain of .elbow_joint.: need one finite number'),
+        (b'elbow_joint: [', "gains.yaml' cannot be read as YAML"),
+        (b'\xff\xfe', "gains.yaml' cannot be read"),
+    ],
+)
+def test_gains_that_are_none_are_refused(content, problem, run, table, urdf, tmp_path):
+    """Regression: with a gain of 0 a URDF was written; what is no UTF-8 was a traceback."""
+    gains, out = tmp_path / 'gains.yaml', tmp_path / 'out'
+    gains.write_bytes(content)
+    options = '--output', out, '--gains', gains, '--reference'
+    code, _, errors = run('identify', urdf, '--bag', table(spoil=currents), *options)
+    assert code == 1
+    assert re.search(problem, errors), errors
+    assert not (out / 'robot_identified.urdf').exists()
+
+
+def test_a_table_that_cannot_be_written_is_told_before_the_work(run, urdf, tmp_path):
+    """Regression: after the fit, and without the name of the option."""
+    (tmp_path / 'file').write_text('')
+    options = '--bag', tmp_path / 'no.csv', '--csv', tmp_path / 'file' / 'x.csv'
+    code, _, errors = run('identify', urdf, '--output', tmp_path, *options, '--reference')
+    assert code == 1
+    assert '--csv: no files can be written' in errors
 
 
 def test_currents_without_gains_have_the_scale_of_the_masses(run, table, urdf, tmp_path):

@@ -52,3 +52,17 @@ def test_other_joints_stand_still(planned):
     ]
     assert np.ptp(points.positions[:, still], axis=0).max() == 0.0
     assert np.ptp(points.positions[:, points.names.index('arm_1_joint')]) > 0.1
+
+
+def test_a_joint_whose_limits_leave_no_way_is_named(run, tmp_path):
+    """Regression: its way was divided by zero, and no motion kept the limits."""
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (tmp_path / 'arm.urdf').write_text(
+        f"""<robot name="arm"><link name="world"/>
+        <link name="a"><inertial><mass value="1"/>{inertia}</inertial></link>
+        <joint name="j" type="revolute"><parent link="world"/><child link="a"/>
+        <axis xyz="0 1 0"/><limit lower="1" upper="1" effort="9" velocity="1"/></joint></robot>"""
+    )
+    code, _, errors = run('identify', 'plan', tmp_path / 'arm.urdf', tmp_path / 'plan.yaml')
+    assert code == 1
+    assert "limits leave ['j'] no way to move" in errors

@@ -2,6 +2,7 @@
 """``kane-dynamics report``: recorded motions against the model, good ones and spoiled ones."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from support.recorded_drive import MOTORS, recorded_drive
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.wheel_forces import picture_of
+from kane_dynamics.cli import main
 from kane_dynamics.cli.printing import write_csv
 from kane_dynamics.robot_config.robot_source import model_of_file
 
@@ -152,6 +154,42 @@ def test_what_is_wrong_with_a_recording_is_a_warning(report, columns, spoil, war
     matches = [text for text in found['warnings'] if re.search(warning, text)]
     assert len(matches) == 1, found['warnings']
     assert matches[0].split(':')[0].strip("'") in page.replace('&#x27;', "'")
+
+
+def test_a_recording_without_efforts_is_no_error(report, columns):
+    """Regression: efforts that are all zero, as fixed simulations write them, divided by zero."""
+    local = {name: 0.0 * x if 'effort' in name else x for name, x in columns.items()}
+    found, _ = report(local)
+    assert any('no effort, all are zero' in text for text in found['warnings'])
+
+
+def test_an_interrupted_run_leaves_the_page_of_before(report, columns, monkeypatch, tmp_path):
+    """Regression: half of the new page was left of both."""
+    _, page = report(columns)
+    whole = Path.write_text
+
+    def half(path, text, **options):
+        whole(path, text[: len(text) // 2], **options)
+        if path.suffix != '.urdf' and 'Recorded motion' in text:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, 'write_text', half)
+    file = tmp_path / 'page.html'
+    options = '--bag', str(tmp_path / 'motion.csv'), '--output', str(file), '--reference'
+    assert main(['report', str(tmp_path / 'robot.yaml'), *options]) == 130
+    assert file.read_text() == page
+    assert sorted(tmp_path.glob('*page*')) == [file]
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_work(run, tmp_path):
+    """Regression: after minutes of work, without the name of the option."""
+    (tmp_path / 'arm.urdf').write_text(URDF)
+    page = tmp_path / 'none' / 'page.html'
+    page.parent.write_text('a file')
+    options = 'report', tmp_path / 'arm.urdf', '--bag', tmp_path / 'no.csv', '--output', page
+    code, _, errors = run(*options)
+    assert code == 1
+    assert '--output: no files can be written' in errors
 
 
 def test_margins_of_a_base_on_wheels(report):

@@ -9,6 +9,7 @@ from support.trees import BASES, tree_and_state
 from support.wheeled_robots import ROBOTS, wheeled_robot
 
 import kane_dynamics as kd
+from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.dynamics.limited_problem import LimitedInverse
 from kane_dynamics.exceptions import (
     InvalidInputError,
@@ -16,6 +17,7 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
     UnreachableAccelerationError,
 )
+from kane_dynamics.robot.joint_kinds import Prismatic
 
 SAME = 1e-10
 # forces that no motion shows count for 1e-10 beside it: roundoff moves them
@@ -176,3 +178,93 @@ def test_limits_are_kept_by_what_they_hold():
     limits[:] = 1e-3
     with pytest.raises(UnreachableAccelerationError):
         d.limited_inverse_dynamics(*state, limits=limits)
+
+
+@pytest.mark.parametrize('big', [1e6, 1e10, 1e20, 1e300])
+def test_a_limit_that_nothing_reaches_loosens_no_other(big):
+    """Regression: limits were kept to 1e-9 of the largest, beside 1e10 N m not at all."""
+    case = OverActuated(3, 'fixed')
+    engines = both_engines(case.robot, case.constraints)
+    limits = case.limits_around(case.free.multipliers + 2.0 * case.rng.normal(size=len(case.A)))
+    idle = int(np.argmin(np.abs(case.free.effort) - limits))
+    state = *case.state[1:4], case.state[5], case.weights
+    limits[idle] = np.inf
+    expected = engines[0].limited_inverse_dynamics(*state, limits=limits)
+    assert len(expected.binding) > 2
+    limits[idle] = big
+    result = same(engines, *state, limits=limits)
+    assert result.binding == expected.binding
+    assert_allclose(result.effort, expected.effort, rtol=0, atol=1e-8)
+    robot, constraints, actuated, q, v, a = wheeled_robot('drive_with_arm')
+    needed = kd.constrained_inverse_dynamics(robot, q, v, a, constraints, actuated)
+    last = robot.velocity_index(actuated[-1])
+    limits = np.full(robot.nv, big)
+    limits[last] = 0.5 * abs(needed.effort[last])
+    state, nearest = (q, v, a, actuated), np.ones(robot.nv)
+    result = same(both_engines(robot, constraints), *state, limits=limits, deviation=nearest)
+    assert result.binding == (actuated[-1],)
+    assert abs(result.effort[last]) <= limits[last] * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize('seed', SOME)
+def test_units_of_rows_change_no_effort(seed):
+    """Regression: of rows in other units directions were cut off like roundoff."""
+    case = OverActuated(seed, BASES[seed % 3], rows=2)
+    units = np.array([[1e5], [1e-3]])[: len(case.A)]
+    robot, A = case.robot, case.A
+    others = (kd.constraints.pfaffian(robot, lambda q, t: units * A, label='row'),)
+    limits = case.limits_around(case.free.multipliers + case.rng.normal(size=len(A)))
+    state = *case.state[1:4], case.state[5], case.weights
+    for scale in (1.0, 0.5):
+        results = []
+        for engine in (*both_engines(robot, case.constraints), *both_engines(robot, others)):
+            results.append(asked(engine, *state, limits=scale * limits))
+        assert len({type(x) for x in results}) == 1
+        if isinstance(results[0], KaneDynamicsError):
+            continue
+        for other in results[1:]:
+            assert other.binding == results[0].binding
+            scale = 1.0 + np.abs(results[0].effort).max()
+            assert_allclose(other.effort, results[0].effort, rtol=0, atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize('ratio', [1.0, 1e3, 1e6, 1e9])
+def test_light_links_leave_a_heavy_base_its_motion(ratio):
+    """Regression: the share of the efforts outweighed what heavy bodies miss."""
+    masses = np.array([ratio, 1.0, 1.0])
+    slides = [
+        kd.Body(
+            f'b{k}',
+            '',
+            kd.Joint(f'x{k}', Prismatic((1.0, 0.0, 0.0))),
+            inertia=Inertia(m, np.zeros(3), np.eye(3)),
+        )
+        for k, m in enumerate(masses)
+    ]
+    robot = kd.Robot('slides', slides, (0.0, 0.0, 0.0))
+    # the last two together: their difference is an effort that moves nothing
+    both = (kd.constraints.pfaffian(robot, lambda q, t: [[0.0, 1.0, -1.0]], label='both'),)
+    still, names = np.zeros(3), robot.joint_names
+    for engine in both_engines(robot, both):
+        result = engine.limited_inverse_dynamics(
+            still,
+            still,
+            [1.0, 2.0, 2.0],
+            names,
+            weights=[1.0, 1.0, 3.0],
+            limits=[np.inf, 2.0, 0.5],
+            deviation=np.ones(3),
+        )
+        assert_allclose(result.acceleration, [1.0, 1.25, 1.25], rtol=1e-7)
+        assert_allclose(result.effort, [ratio, 2.0, 0.5], rtol=UNSEEN)
+        result = engine.limited_inverse_dynamics(
+            still,
+            still,
+            [1.0, 2.0, 2.0],
+            names,
+            weights=[1.0, 1.0, 3.0],
+            limits=[0.5 * ratio, 9.0, 9.0],
+            deviation=np.ones(3),
+        )
+        assert_allclose(result.acceleration, [0.5, 2.0, 2.0], rtol=1e-7)
+        assert_allclose(result.effort, [0.5 * ratio, 3.0, 1.0], rtol=UNSEEN)

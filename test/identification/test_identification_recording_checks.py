@@ -8,6 +8,8 @@ import pytest
 from support.identified import modelled_samples
 
 import kane_dynamics as kd
+from kane_dynamics.algebra.inertia import Inertia
+from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
@@ -15,6 +17,7 @@ from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.identification.samples import timing
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
+from kane_dynamics.robot.joint_kinds import Revolute
 
 TERMS = (*MOTOR_SIDE, FrictionTerm('stribeck', 0.1), FrictionTerm('presliding', 0.01))
 LIFT, ELBOW = 1, 2  # joints that gravity loads
@@ -94,6 +97,26 @@ def test_efforts_of_another_motion(ur10, samples):
 
 def test_joints_that_gravity_does_not_load_are_not_judged(ur10, samples):
     signs_and_units(ur10, samples, {0: -1.0, 5: 100.0})
+
+
+def test_vertical_joints_alone_are_not_judged(ur10, samples):
+    """Regression: where gravity loads none, the roundoff of its effort was compared."""
+    name = ur10.robot.velocity_names[0]
+    checks.check_signs_and_units(ur10, [name], samples.q, samples.v[:, :1], samples.tau[:, :1])
+    tilted = Pose.from_rotation_and_position([0.6, 0.48, 0.64, 0.0], [0.3, 0.0, 0.0])
+    axis = Revolute(tuple(tilted.rotation_matrix().T @ (0.0, 0.0, 1.0)))
+    link = Inertia(1.0, np.full(3, 0.1), np.eye(3))
+    scara = kd.Robot(
+        'scara',
+        [
+            kd.Body('upper', '', kd.Joint('a', axis), tilted, link),
+            kd.Body('fore', 'upper', kd.Joint('b', axis), Pose.shift([0.0, 0.2, 0.1]), link),
+        ],
+    )
+    rng, d = np.random.default_rng(0), kd.dynamics(scara)
+    q, v, a = rng.normal(size=(3, 300, 2))
+    assert 0.0 < np.abs(d.gravity_force(q)).max() < 1e-12
+    checks.check_signs_and_units(d, scara.joint_names, q, v, d.inverse_dynamics(q, v, a))
 
 
 def test_joints_that_stand_still(ur10, samples):

@@ -189,3 +189,96 @@ def test_wrong_models_are_named(tmp_path):
         kd.load_mjcf('<mujoco><worldbody><body><joint/></body></worldbody></mujoco>')
     with pytest.raises(InvalidInputError, match='is not a file'):
         kd.load_mjcf(tmp_path / 'none.xml')
+
+
+def one_joint(options='', joint='', after='', body=''):
+    """Return MJCF of one body with a joint 'j'."""
+    return f"""<mujoco>{options}<worldbody><body name="a" {body}><joint name="j" {joint}/>
+    <geom size=".1" pos=".3 0 0" mass="1"/></body></worldbody>{after}</mujoco>"""
+
+
+def test_what_a_model_switches_off_is_off():
+    """Regression: gravity, damping and friction that flags disable were taken over."""
+    for flag, is_off in (
+        ('gravity', lambda x: x.gravity),
+        ('damper', lambda x: x.damping),
+        ('frictionloss', lambda x: x.friction),
+        ('constraint', lambda x: x.friction),
+    ):
+        joint = 'damping="1" frictionloss="2"'
+        on, off = (
+            kd.load_mjcf(one_joint(f'<option><flag {flag}="{x}"/></option>', joint))
+            for x in ('enable', 'disable')
+        )
+        assert is_off(on).any() and not is_off(off).any(), flag
+
+
+def test_of_balls_no_axis_has_the_limit_of_an_actuator():
+    """Regression: the limit of a motor about one axis was that of all axes of a ball."""
+    motor = '<actuator><motor joint="j" gear="2 0 0" ctrlrange="-1 1"/></actuator>'
+    robot = kd.load_mjcf(one_joint('', 'type="ball"', motor))
+    assert np.isinf(robot.effort_limit).all()
+
+
+def test_what_an_actuator_integrates_has_no_limit():
+    """Regression: the range of the rate of an effort was its limit."""
+    motor = '<general joint="j" dyntype="{}" ctrlrange="-1 1" gainprm="10"/>'
+    for kind, limit in (('filter', 10.0), ('integrator', np.inf)):
+        robot = kd.load_mjcf(one_joint('', '', f'<actuator>{motor.format(kind)}</actuator>'))
+        assert robot.effort_limit[0] == limit
+
+
+def test_free_bodies_without_names():
+    """Regression: of two free joints without a name the second was refused."""
+    body = '<body pos="0 0 {}"><freejoint/><geom size=".1" mass="1"/></body>'
+    world = ''.join(body.format(z) for z in (1, 2, 3))
+    text = f'<mujoco><worldbody>{world}</worldbody></mujoco>'
+    robot, model = loaded(text)
+    assert robot.joint_names == ('base', 'joint_1', 'joint_2')
+    check_against_mujoco(robot, model, 1)
+
+
+@pytest.mark.parametrize(
+    'text, named',
+    [
+        (one_joint('', 'type="ball" range="0 1"'), "ranges of balls ['j']"),
+        (one_joint('', 'type="free" armature="1"'), "armature or friction of free joints ['j']"),
+        (
+            one_joint('', 'type="free" frictionloss="1"'),
+            "armature or friction of free joints ['j']",
+        ),
+        (
+            one_joint('', '', '<actuator><motor name="m" joint="j" armature="1"/></actuator>'),
+            "armature or damping of actuators ['m']",
+        ),
+    ],
+)
+def test_what_has_no_place_in_a_robot_is_named(text, named):
+    """Regression: it was left out, or in other axes, without a word."""
+    if 'actuator' in named and not hasattr(mujoco.MjModel, 'actuator_armature'):
+        pytest.skip('this MuJoCo has no armature of actuators')
+    with pytest.warns(ModelWarning) as caught:
+        kd.load_mjcf(text)
+    assert named in str(caught[0].message)
+
+
+def test_sites_with_names_of_bodies_are_named():
+    """Regression: they were no frames, without a word."""
+    text = one_joint().replace('<geom', '<site name="a" pos="1 0 0"/><geom')
+    with pytest.warns(ModelWarning, match=r"sites with names of bodies \['a'\]"):
+        robot = kd.load_mjcf(text)
+    assert_allclose(robot.frame('a').pose.position(), 0.0, rtol=0, atol=0)
+
+
+def test_what_is_no_text_and_no_number_is_refused(tmp_path):
+    """Regression: bytes that are no UTF-8 were a UnicodeDecodeError, NaN a place of a body."""
+    path = tmp_path / 'latin.xml'
+    for old, new in (('"j"', '"\xe9"'), ('"a"', '"\xe9"'), ('<mujoco>', '<mujoco model="\xe9">')):
+        path.write_bytes(one_joint().replace(old, new).encode('latin-1'))
+        with pytest.raises(InvalidInputError, match='cannot compile'):
+            kd.load_mjcf(path)
+    with pytest.raises(InvalidInputError, match='cannot compile'):
+        kd.load_mjcf('<mujoco model="\udce9"/>')
+    for text in (one_joint('', '', '', 'pos="nan 0 0"'), one_joint('', 'ref="nan"')):
+        with pytest.raises(InvalidInputError, match="body 'a': placement: need finite numbers"):
+            kd.load_mjcf(text)

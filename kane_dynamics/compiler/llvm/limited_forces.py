@@ -9,13 +9,13 @@ may be added to forces, in unit metric. A row of length Z is forces, then accele
 from math import sqrt
 
 from kane_dynamics.algorithms.least_distance import MET
-from kane_dynamics.algorithms.limited_inverse import REACHED, SHARE
+from kane_dynamics.algorithms.limited_inverse import REACHED, ROUNDOFF, SHARE, SHARED, STILL
 from kane_dynamics.compiler.llvm.ltdl import add, copy, dot
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
 
 N = F = C = S = Z = RESPONSES = TURNS = 0
 DRIVEN = TABLE
-LIMIT = REPEATED = 0.0
+LIMIT = REPEATED = 0.0  # and those of NUMBERS
 inner_forces = force_responses = kernel
 
 
@@ -123,11 +123,12 @@ def within(moves: Array, start: Array, bounds: Array, sides: Array, out: Array) 
         span = max(span, dot(N, row, row))
     for i in range(C):
         row = G[i * N :]
-        e[i] = sides[i] - dot(F, bounds[i * F :], start)
+        force = dot(F, bounds[i * F :], start)
+        e[i] = sides[i] - force - ROUNDOFF * abs(force)
         size = dot(N, row, row)
         if size > REPEATED * span:
             e[i] = e[i] / sqrt(size)
-            largest = max(largest, abs(e[i]))
+            largest = max(largest, e[i])
             for k in range(N):
                 row[k] = row[k] / sqrt(size)
         else:
@@ -142,6 +143,42 @@ def within(moves: Array, start: Array, bounds: Array, sides: Array, out: Array) 
     return result
 
 
+def moving(W: Array, rows: Array) -> float:
+    """Make the first rows orthonormal in weights, and the others orthogonal; return how many."""
+    rank = 0
+    for r in range(S):
+        row = rows[r * Z :]
+        first = rows[rank * Z :]
+        before = weighted(W, row, row)
+        for _ in range(2):
+            for i in range(rank):
+                add(Z, -weighted(W, row, rows[i * Z :]), rows[i * Z :], row)
+        size = weighted(W, row, row)
+        if size > STILL * STILL * before:
+            for k in range(Z):
+                local = row[k] / sqrt(size)
+                row[k] = first[k]
+                first[k] = local
+            rank = rank + 1
+    return rank
+
+
+def still_share(count: int, V: Array, sizes: Array, rows: Array) -> float:
+    """Return the share of efforts that move nothing beside what one of them moves alone."""
+    least = -1.0
+    for s in range(S):
+        shared = 0.0
+        k = DRIVEN[s]
+        for i in range(count):
+            shared = max(shared, V[k] * rows[i * Z + k] * rows[i * Z + k])
+        if shared > SHARED * SHARED and sizes[s] > 0.0:
+            if least < 0.0 or sizes[s] / V[k] < least:
+                least = sizes[s] / V[k]
+    if least < 0.0:
+        return sqrt(SHARE)
+    return sqrt(SHARE * least)
+
+
 def nearest_motion(
     whole: Array,
     a: Array,
@@ -154,11 +191,12 @@ def nearest_motion(
     """Set the forces of the motion nearest to `a`, and what may be added; 0 where unclear."""
     rows = empty(S * Z)
     W = empty(Z)
+    V = empty(Z)
     gap = empty(Z)
-    moved = 0.0
-    total = 0.0
+    sizes = empty(S)
     for k in range(Z):
         W[k] = 0.0
+        V[k] = 0.0
         gap[k] = 0.0
     for k in range(F):
         start[k] = whole[k * (N + 1) + N] - dot(N, whole[k * (N + 1) :], bias)
@@ -173,19 +211,29 @@ def nearest_motion(
         row[DRIVEN[s]] = 1.0
         for k in range(N):
             row[F + k] = whole[k * (N + 1) + DRIVEN[s]]
-        moved += weighted(W, row, row)
-        total += weights[DRIVEN[s]]
-    for s in range(S):
-        W[DRIVEN[s]] = SHARE * moved / total * weights[DRIVEN[s]]
-    if orthonormal(S, W, rows) < S:
+        sizes[s] = weighted(W, row, row)
+        V[DRIVEN[s]] = weights[DRIVEN[s]]
+    rank = int(moving(W, rows))
+    still = rows[rank * Z :]
+    if orthonormal(S - rank, V, still) < S - rank:
         return 0.0
+    share = still_share(S - rank, V, sizes, still)
+    for s in range(rank):
+        row = rows[s * Z :]
+        for i in range(S - rank):
+            add(Z, -weighted(V, row, still[i * Z :]), still[i * Z :], row)
+    for s in range(rank, S):
+        row = rows[s * Z :]
+        for k in range(Z):
+            row[k] = row[k] / share
     for k in range(F * N):
         moves[k] = 0.0
     for s in range(S):
         row = rows[s * Z :]
         for k in range(N, F):
             row[k] = dot(N, whole[k * (N + 1) :], row)
-        add(F, weighted(W, row, gap), row, start)
+        if s < rank:
+            add(F, weighted(W, row, gap), row, start)
         for k in range(F):
             moves[k * N + s] = row[k]
     return 1.0
@@ -214,7 +262,11 @@ def limited_effort(
     return result
 
 
-NUMBERS = {'MET': MET, 'REACHED': REACHED, 'SHARE': SHARE, 'REPEATED': 1e-20}
+NUMBERS = {
+    **{'MET': MET, 'REACHED': REACHED, 'ROUNDOFF': ROUNDOFF, 'REPEATED': 1e-20},
+    **{'SHARE': SHARE, 'SHARED': SHARED, 'STILL': STILL},
+}
 ROUTINES = (
-    *(dot, add, copy, weighted, orthonormal, least, within, nearest_motion, limited_effort),
+    *(dot, add, copy, weighted, orthonormal, least, within, moving, still_share),
+    *(nearest_motion, limited_effort),
 )
