@@ -132,7 +132,7 @@ kd.forward_dynamics robot q v tau constraints method speeds external_wrenches ti
 kd.constrained_inverse_dynamics robot q v a constraints actuated weights? known terms \
  external_wrenches time reference?
 kd.contact_forward_dynamics robot q v tau constraints contacts external_wrenches time
-kd.impact robot q v constraints contacts restitution? law time
+kd.impact robot q v constraints contacts restitution? law time dynamics
 kd.consistent_acceleration robot q v? a constraints known time
 kd.consistent_velocity robot q v constraints known time
 kd.integrate robot q v dt
