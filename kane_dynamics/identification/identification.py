@@ -26,10 +26,7 @@ from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.result import REFUSE, Identification
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.checks import as_several
-from kane_dynamics.robot.inertial_parameters import (
-    PARAMETERS,
-    inertial_parameters,
-)
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.typing import Floats
 
 __all__ = ['identify', 'tool_difference']
