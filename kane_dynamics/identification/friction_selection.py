@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Terms of friction by forward selection: those that predict every block of a recording better."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -128,9 +128,9 @@ def _with(terms: Sequence[FrictionTerm], *more: FrictionTerm) -> tuple[FrictionT
     return tuple(x._replace(smoothing=v0) if x.kind == 'stribeck' else x for x in kinds.values())
 
 
-def _block(samples: Sequence[Samples], k: int) -> list[Samples]:
-    """Return block k of each recording."""
-    return [x.part(slice(len(x) * k // BLOCKS, len(x) * (k + 1) // BLOCKS)) for x in samples]
+def _block(samples: Iterable[Samples], k: int) -> Iterator[Samples]:
+    """Yield block k of each recording."""
+    return (x.part(slice(len(x) * k // BLOCKS, len(x) * (k + 1) // BLOCKS)) for x in samples)
 
 
 def _split(blocks: Sequence[Triangles], k: int) -> Split:
