@@ -177,7 +177,7 @@ def test_a_base_with_arm(drive, monkeypatch):
 def test_an_arm():
     """Franka's, without hand: as good as 21 s of a published exciting motion."""
     installed('panda')
-    from studies.identification import panda
+    from studies.identification.arms import panda
 
     dynamics = kd.compile(panda())
     robot = dynamics.robot
