@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion with its efforts as arrays: of a bag, or of a table in CSV."""
+"""A recorded motion with its efforts, of a bag or of a table in CSV; its rows are on the disk."""
 
 import hashlib
-import warnings
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.bags.computing import JOINT_STATES, Replay, State
 from kane_dynamics.bags.files import Recorded, open_bag
 from kane_dynamics.exceptions import InvalidInputError, known_names
+from kane_dynamics.identification.samples import BLOCK, Timing, in_order, timing
 from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.robot.body import check_unique
 from kane_dynamics.robot.checks import as_finite
@@ -23,15 +26,66 @@ from kane_dynamics.typing import Floats
 _BLOCK = 1 << 20  # bytes
 
 
+class Rows(NamedTuple):
+    """Rows of a recording."""
+
+    q: Floats  # shape (k, nq)
+    v: Floats | None  # shape (k, nv); None where they were not recorded
+    tau: Floats  # shape (k, nv): 0 where they were not asked for
+
+
+class _Table:
+    """Time, coordinates, speeds and efforts of some joints, in a temporary file."""
+
+    def __init__(self, model: RobotModel, joints: tuple[str, ...]) -> None:
+        robot, self._file, self.with_v = model.robot, TemporaryFile(), False
+        weakref.finalize(self, self._file.close)
+        self._joints = model.v_index(joints)
+        self.ends = np.cumsum([1, robot.nq, robot.nv, len(joints)])
+
+    def append(self, rows: Floats) -> None:
+        """Add rows behind those before."""
+        rows.tofile(self._file)
+
+    def read(self, first: int, end: int) -> Floats:
+        """Return rows from one to another."""
+        width = self.ends[-1]
+        self._file.seek(8 * width * first)
+        return np.fromfile(self._file, count=width * (end - first)).reshape(-1, width)
+
+    def split(self, table: Floats) -> Rows:
+        """Return rows by what they are."""
+        _, q, v, effort = np.split(table, self.ends[:-1], axis=1)
+        tau = np.zeros_like(v)
+        tau[:, self._joints] = effort
+        return Rows(q, v if self.with_v else None, tau)
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A motion of a robot, by its coordinates and speeds."""
+    """A motion of a robot, by its coordinates and speeds, in time."""
 
     time: Floats  # shape (K,): since the first stamp [s]
-    q: Floats  # shape (K, nq)
-    v: Floats | None  # shape (K, nv); None where they were not recorded
-    tau: Floats  # shape (K, nv): 0 where they were not asked for
-    notes: Sequence[str] = ()  # What was left out
+    clock: Timing
+    extremes: Rows  # Among its rows are the least and the largest of each column
+    notes: Sequence[str]  # What was left out
+    table: _Table
+    indices: Any  # Of its rows in the table: a range, or indices
+
+    def rows(self, part: slice = slice(None)) -> Rows:
+        """Return rows, read from the disk."""
+        indices = np.asarray(self.indices[part])
+        first = int(indices.min())
+        return self.table.split(self.table.read(first, int(indices.max()) + 1)[indices - first])
+
+    def blocks(self) -> Iterator[Rows]:
+        """Yield all rows, some at a time."""
+        return (self.rows(slice(k, k + BLOCK)) for k in range(0, len(self.time), BLOCK))
+
+    def part(self, first: float, last: float) -> 'Recording':
+        """Return a recording from one part of its length to another."""
+        part = slice(*(int(end * len(self.time)) for end in (first, last)))
+        return replace(self, time=self.time[part], indices=self.indices[part])
 
 
 def read_recording(
@@ -47,25 +101,45 @@ def read_recording(
     A CSV has columns time [s], position:<joint>, effort:<joint> and, where they were recorded,
     velocity:<joint>; topics of a bag are as for `open_bag`.
     """
-    if path.suffix == '.csv':
-        return _from_csv(path, model, joints)
-    robot = model.robot
     replay = Replay(model, parameters, joints, bool(joints), 'stamps')
-    ends = np.cumsum([1, robot.nq, robot.nv, len(joints)])
+    table, times, ends, repeated = _Table(model, joints), list[Floats](), list[Floats](), 0
+    width = int(table.ends[-1])
+    blocks = (
+        _blocks_of_csv(path, model, joints)
+        if path.suffix == '.csv'
+        else _blocks_of_bag(path, replay, topics, width)
+    )
+    before = np.zeros((0, width))
+    for block in blocks:
+        rows = np.vstack([before, block])
+        if model.mobile:
+            rows[:, 3] = np.unwrap(rows[:, 3])
+        q, before = rows[:, 1 : table.ends[1]], rows[-1:]
+        repeated += int((q[1:] == q[:-1]).all(axis=1).sum())
+        table.append(rows[-len(block) :])
+        times.append(block[:, 0].copy())  # a view would keep the block
+        ends += [rows.min(axis=0), rows.max(axis=0)]
+    notes = [f"'{path}': first rejected: {reason}" for reason in replay.reasons]
+    if not times:
+        why = '; '.join(notes) or f"no message on '{topics[JOINT_STATES][0]}'"
+        raise InvalidInputError(f"'{path}': no positions with efforts: {why}")
+    stamps, extremes = np.concatenate(times), np.array(ends)
+    time, order = in_order(stamps)
+    clock = timing(stamps, stamps[:, None])._replace(repeated=repeated / len(stamps))
+    indices = range(len(stamps)) if isinstance(order, slice) else order
+    speeds = extremes[:, table.ends[1] :][:, model.v_index(model.joints)]
+    table.with_v = bool(speeds.any())  # odometry always has them
+    return Recording(time, clock, table.split(extremes), notes, table, indices)
+
+
+def _blocks_of_bag(
+    path: Path, replay: Replay, topics: Mapping[str, tuple[str, str]], width: int
+) -> Iterator[Floats]:
+    """Yield time, q, v and efforts of many messages at a time."""
     with open_bag(path, topics) as messages:
         rows = _rows(replay.states(_with_velocities(messages)))
-        table: Floats = np.fromiter(rows, (float, ends[-1]))  # no objects by sample
-    notes = [f"'{path}': first rejected: {reason}" for reason in replay.reasons]
-    if not len(table):
-        why = '; '.join(notes) or f"no message on '{topics[JOINT_STATES][0]}'"
-        raise InvalidInputError(f"bag '{path}': no positions with efforts: {why}")
-    time, q, v, effort = np.split(table, ends[:-1], axis=1)
-    if model.mobile:
-        q[:, 2] = np.unwrap(q[:, 2])
-    tau = np.zeros_like(v)
-    tau[:, model.v_index(joints)] = effort
-    with_v = v[:, model.v_index(model.joints)].any()  # odometry always has them
-    return Recording(time[:, 0], q, v if with_v else None, tau, notes)
+        while len(block := np.fromiter(islice(rows, BLOCK), (float, width))):
+            yield block
 
 
 def _rows(states: Iterable[State]) -> Iterator[Floats]:
@@ -88,42 +162,36 @@ def _with_velocities(messages: Iterable[Recorded]) -> Iterator[Recorded]:
         yield recorded
 
 
-def _from_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Recording:
-    """Return the columns of a table."""
+def _blocks_of_csv(path: Path, model: RobotModel, joints: Sequence[str]) -> Iterator[Floats]:
+    """Yield time, q, v and efforts of many lines at a time; v is 0 where there is none."""
+    robot, empty = model.robot, True
     try:
-        with path.open(encoding='utf-8-sig') as stream, warnings.catch_warnings():
-            warnings.simplefilter('ignore', UserWarning)  # no rows are an error below
+        with path.open(encoding='utf-8-sig') as stream:
             headings = stream.readline().strip().split(',')
-            table = np.loadtxt(stream, delimiter=',', ndmin=2)
+            check_unique(f"table '{path}': column", headings)
+            with_v = any(name.startswith('velocity:') for name in headings)
+            names = ['time', *(f'position:{name}' for name in robot.coordinate_names)]
+            names += [f'velocity:{name}' for name in robot.velocity_names if with_v]
+            judged, names = names, [*names, *(f'effort:{name}' for name in joints)]
+            if missing := [name for name in names if name not in headings]:
+                known = known_names(headings, missing[0])
+                raise InvalidInputError(f"table '{path}': no column '{missing[0]}'; {known}")
+            indices = [headings.index(name) for name in names]
+            no_v, lines = [1 + robot.nq] * (0 if with_v else robot.nv), filter(str.strip, stream)
+            while block := list(islice(lines, BLOCK)):
+                table = np.loadtxt(block, delimiter=',', ndmin=2)
+                if table.shape[1] != len(headings):
+                    raise ValueError(f'{table.shape[1]} columns, {len(headings)} headings')
+                for name, column in zip(judged, table[:, indices].T, strict=False):
+                    as_finite(f"table '{path}': '{name}'", column)
+                yield np.insert(table[:, indices], no_v, 0.0, axis=1)
+                empty = False
+    except InvalidInputError:
+        raise
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"table '{path}' cannot be read: {error}") from error
-    if not table.size:
+    if empty:
         raise InvalidInputError(f"table '{path}' has no rows")
-    if table.shape[1] != len(headings):
-        counts = f'{table.shape[1]} columns, {len(headings)} headings'
-        raise InvalidInputError(f"table '{path}' has {counts}")
-    check_unique(f"table '{path}': column", headings)
-
-    def columns(kind: str, names: Sequence[str]) -> Floats:
-        selection = [f'{kind}{name}' for name in names]
-        for heading in selection:
-            if heading not in headings:
-                known = known_names(headings, heading)
-                raise InvalidInputError(f"table '{path}': no column '{heading}'; {known}")
-        values = table[:, [headings.index(heading) for heading in selection]]
-        for heading, column in zip(selection, values.T, strict=True):
-            if kind != 'effort:':  # these are judged by their joints
-                as_finite(f"table '{path}': '{heading}'", column)
-        return values
-
-    robot = model.robot
-    moving = any(name.startswith('velocity:') for name in headings)
-    v = columns('velocity:', robot.velocity_names) if moving else np.zeros(0)
-    q = columns('position:', robot.coordinate_names)
-    tau = np.zeros((len(q), robot.nv))
-    if joints:
-        tau[:, model.v_index(tuple(joints))] = columns('effort:', joints)
-    return Recording(columns('', ['time'])[:, 0], q, v if v.any() else None, tau)
 
 
 def file_hash(path: Path) -> str:

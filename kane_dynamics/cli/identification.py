@@ -5,6 +5,7 @@ import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,19 @@ from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify, tool_difference
 from kane_dynamics.identification.motor_gains import gains_of_file, motor_gains
 from kane_dynamics.identification.result import Identification
-from kane_dynamics.identification.samples import Samples, Timing, prepared_samples, timing
+from kane_dynamics.identification.samples import SampleBlocks, Samples, Timing, sample_makes
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
+from kane_dynamics.typing import Floats
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
 KEPT = 12.5  # samples in a period of the corner
+MANY = 8  # blocks, of more than that not every sample is looked at
 TRAINED = 2.0 / 3.0  # of a recording, where none is for validation
 Facts = dict[str, Any]
 
@@ -79,7 +82,7 @@ def identify_robot(options: argparse.Namespace) -> int:
         result = identify(dynamics, training, friction=terms, speeds=speeds)
     errors = report.validation_errors(result, validation)
     facts['settings'] |= {'friction': side, 'joints': list(names)}
-    seen = [(x.time, result.equations.efforts(x, x.tau), result.efforts(x)) for x in training]
+    seen = ((x.time, result.equations.efforts(x, x.tau), result.efforts(x)) for x in training)
     facts['warnings'] += [
         *result.warnings,
         *(text for one in seen for text in checks.contact_warnings(speeds.names, *one)),
@@ -116,12 +119,17 @@ def corner_of(options: argparse.Namespace, clocks: Sequence[Timing]) -> float:
 
 
 def samples_of(
-    dynamics: Dynamics, speeds: ObservedSpeeds, x: Recording, corner: float, with_v: bool
-) -> list[Samples]:
-    """Return the samples of a recording, as the constraints allow."""
-    columns = x.time, x.q, x.tau, x.v if with_v else None
-    prepared = prepared_samples(*columns, corner=corner, rate=KEPT * corner)
-    return [constrained_samples(dynamics, speeds, one) for one in prepared]
+    dynamics: Dynamics, speeds: ObservedSpeeds, recordings: Sequence[Recording], corner: float
+) -> SampleBlocks:
+    """Return the samples of recordings, as the constraints allow."""
+
+    def read(x: Recording, part: slice) -> list[Floats]:
+        q, v, tau = x.rows(part)
+        return [q, tau] if v is None else [q, tau, v]
+
+    every = [sample_makes(x.time, partial(read, x), corner, KEPT * corner) for x in recordings]
+    blocks = SampleBlocks([make for makes in every for make in makes])
+    return blocks.map(partial(constrained_samples, dynamics, speeds))
 
 
 def _samples(
@@ -131,36 +139,33 @@ def _samples(
     speeds: ObservedSpeeds,
     names: tuple[str, ...],
     facts: Facts,
-) -> tuple[list[Samples], ...]:
+) -> tuple[SampleBlocks, ...]:
     """Return the samples of training and validation, checked; add to the facts."""
     model, notes = source.model, facts['warnings']
     p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, model)
     paths = [*options.bag, *options.validate]
     recordings = [read_recording(path, model, p, names, topics) for path in paths]
     q_index, v_index = model.q_index(names), model.v_index(names)
-    clocks = [timing(one.time, one.q) for one in recordings]
-    for path, one, clock in zip(paths, recordings, clocks, strict=True):
-        checks.check_efforts(names, one.tau[:, v_index])
-        unusual = checks.timing_warnings(clock)
+    for path, one in zip(paths, recordings, strict=True):
+        checks.check_efforts(names, one.extremes.tau[:, v_index])
+        unusual = checks.timing_warnings(one.clock)
         notes += [*one.notes, *(f"'{path}': {text}" for text in unusual)]
-    with_v = all(one.v is not None for one in recordings)
-    if not with_v:
+    if any(one.extremes.v is None for one in recordings):
         notes.append('velocities were not recorded: differences of positions are used')
     training, validation = recordings[: len(options.bag)], recordings[len(options.bag) :]
     if not validation:
         notes.append('no recording for validation: the last third of each is held out')
-        validation = [_part(x, TRAINED, 1.0) for x in training]
-        training = [_part(x, 0.0, TRAINED) for x in training]
+        validation = [x.part(TRAINED, 1.0) for x in training]
+        training = [x.part(0.0, TRAINED) for x in training]
     parts = training, validation
-    checks.check_separate(*([(x.q, x.tau) for x in part] for part in parts))
-    corner = corner_of(options, clocks)
-    both = [
-        [one for x in part for one in samples_of(dynamics, speeds, x, corner, with_v)]
-        for part in parts
-    ]
+    checks.check_separate(*((x for one in part for x in one.blocks()) for part in parts))
+    corner = corner_of(options, [one.clock for one in recordings])
+    both = [samples_of(dynamics, speeds, part, corner) for part in parts]
     if options.gains:
         both = _with_gains(options.gains, dynamics, speeds, both, facts)
-    q, v, tau = (np.vstack([getattr(x, name) for x in both[0]]) for name in ('q', 'v', 'tau'))
+    few = slice(None, None, 1 + len(both[0]) // MANY)
+    some = [(x.q[few], x.v[few], x.tau[few]) for x in both[0]]
+    q, v, tau = (np.vstack(x) for x in zip(*some, strict=True))
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
     facts['recordings'] = {path.name: {'sha256': file_hash(path)} for path in paths}
@@ -169,7 +174,8 @@ def _samples(
         'training_samples': sum(map(len, both[0])),
         'validation_samples': sum(map(len, both[1])),
     }
-    return tuple([checks.at_rest(x, q_index, v_index) for x in part] for part in both)
+    still = partial(checks.at_rest, coordinates=q_index, speeds=v_index)
+    return tuple(part.map(still) for part in both)
 
 
 def _print_tool(robot: Robot, joint: str, more: PayloadEstimate) -> int:
@@ -191,9 +197,9 @@ def _with_gains(
     file: Path,
     dynamics: Dynamics,
     speeds: ObservedSpeeds,
-    both: Sequence[Sequence[Samples]],
+    both: Sequence[SampleBlocks],
     facts: Facts,
-) -> list[list[Samples]]:
+) -> list[SampleBlocks]:
     """Return samples whose currents are efforts, by the gains of a file or the URDF's masses."""
     known = gains_of_file(file)
     scale, names, notes = np.ones(dynamics.robot.nv), speeds.names, facts['warnings']
@@ -217,13 +223,7 @@ def _with_gains(
             for k in indices
         ]
     facts['settings']['gains'] = dict(zip(names, scale[speeds.indices].tolist(), strict=True))
-    return [[replace(x, tau=x.tau * scale, raw=x.raw * scale) for x in part] for part in both]
-
-
-def _part(x: Recording, first: float, last: float) -> Recording:
-    """Return a recording from one part of its length to another."""
-    a, b = (int(end * len(x.time)) for end in (first, last))
-    return Recording(x.time[a:b], x.q[a:b], None if x.v is None else x.v[a:b], x.tau[a:b])
+    return [part.map(lambda x: replace(x, tau=x.tau * scale, raw=x.raw * scale)) for part in both]
 
 
 def _side(

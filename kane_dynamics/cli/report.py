@@ -16,7 +16,6 @@ from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.identification.constrained_samples import independent_speeds
 from kane_dynamics.identification.page import cell
 from kane_dynamics.identification.recording_checks import timing_warnings
-from kane_dynamics.identification.samples import timing
 from kane_dynamics.robot.checks import as_finite
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
 
@@ -31,13 +30,12 @@ def report(options: argparse.Namespace) -> int:
             dynamics.compile(progress=tell)
     speeds, warnings = independent_speeds(dynamics.engine, names), list[str]()
     recordings, measured = _recordings(options, source, names, warnings)
-    clocks = [timing(one.time, one.q) for one in recordings]
-    corner, samples = corner_of(options, clocks), []
-    for path, one, clock in zip(options.bag, recordings, clocks, strict=True):
-        warnings += [*one.notes, *(f"'{path}': {x}" for x in timing_warnings(clock))]
-        if one.v is None:
+    for path, one in zip(options.bag, recordings, strict=True):
+        warnings += [*one.notes, *(f"'{path}': {x}" for x in timing_warnings(one.clock))]
+        if one.extremes.v is None:
             warnings.append(f"'{path}': no velocities, differences of positions are used")
-        samples += samples_of(dynamics.engine, speeds, one, corner, one.v is not None)
+    corner = corner_of(options, [one.clock for one in recordings])
+    samples = samples_of(dynamics.engine, speeds, recordings, corner)
     result = MotionReport(dynamics, speeds, samples, measured)
     warnings += result.warnings()
     facts = {path.name: {'sha256': file_hash(path)} for path in options.bag}
@@ -63,7 +61,7 @@ def _recordings(
     def read(joints: tuple[str, ...]) -> list[Recording]:
         every = [read_recording(path, source.model, p, joints, topics) for path in options.bag]
         for path, one in zip(options.bag, every, strict=True):
-            as_finite(f"'{path}': efforts", one.tau)
+            as_finite(f"'{path}': efforts", one.extremes.tau)
         return every
 
     try:

@@ -68,9 +68,8 @@ class BaseParameters:
     @property
     def sums(self) -> tuple[str, ...]:
         """Return beta in words, e.g. 'my2 - 0.316 (m3 + m4) - mz3'."""
-        return tuple(
-            _sum(self.names, row, k) for row, k in zip(self.matrix, self.leading, strict=True)
-        )
+        rows = zip(self.matrix, self.leading, strict=True)
+        return tuple(_sum(self.names, *row) for row in rows)
 
     def with_status(self, status: str) -> tuple[str, ...]:
         """Return the names of the unknowns of a status."""
@@ -129,15 +128,9 @@ def base_parameters(
         alone = i in leading and not shared[rows_of].any()
         status[k] = ALONE if alone else IN_SUMS
     barely = moving[order[:rank][pivots[:rank] < BARELY]]
-    return BaseParameters(
-        tuple(names),
-        moving[leading],
-        matrix,
-        tuple(status),
-        float(np.linalg.cond(R[:rank, :rank])),
-        tuple(names[k] for k in barely),
-        moving[order[:rank]],
-    )
+    condition, weak = float(np.linalg.cond(R[:rank, :rank])), tuple(names[k] for k in barely)
+    seen = matrix, tuple(status), condition, weak
+    return BaseParameters(tuple(names), moving[leading], *seen, moving[order[:rank]])
 
 
 def leading_columns(matrix: Floats, preferences: Sequence[int]) -> Indices:

@@ -9,7 +9,7 @@ allow (`ObservedSpeeds`): forces of wheels on the ground drop out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +117,7 @@ class Equations:
         ranks = [rank for body in self.dynamics.robot.bodies for rank in _ranks(body.joint.kind)]
         return ranks + [-1] * len(self.columns)
 
-    def chunks(self, samples: Sequence[Samples]) -> Iterator[Floats]:
+    def chunks(self, samples: Iterable[Samples]) -> Iterator[Floats]:
         """Yield (Z' W, F, Z' tau) of some samples at a time, shape (N, n, p + 1)."""
         robot = self.dynamics.robot
         for one in samples:
@@ -149,7 +149,7 @@ class Equations:
         """Return the efforts along the observed speeds of solutions (p, ...): (N, n, ...)."""
         return np.concatenate([rows[..., :-1] @ solution for rows in self.chunks([samples])])
 
-    def triangles(self, samples: Sequence[Samples]) -> Triangles:
+    def triangles(self, samples: Iterable[Samples]) -> Triangles:
         """Return the triangles of recordings together."""
         width = self.inertial + len(self.columns) + 1
         factors, total = np.zeros((len(self.speeds.names), width, width)), 0
@@ -178,9 +178,8 @@ def _ranks(kind: JointKind) -> list[int]:
     beside, third = (along + 1) % 3, (along + 2) % 3
     first = {along: 3, beside: 0, third: 0}
     second = {along: 1, beside: 2, third: 4}
-    tensor = [
-        second[i] if i == j else -1 for i, j in zip(*(x.tolist() for x in UPPER), strict=True)
-    ]
+    pairs = zip(*(x.tolist() for x in UPPER), strict=True)
+    tensor = [second[i] if i == j else -1 for i, j in pairs]
     return [5, *(first[k] for k in range(3)), *tensor]
 
 

@@ -231,7 +231,7 @@ def correlated_covariance(
     windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
     accelerations are differences, has less at the frequencies of a motion than elsewhere.
     """
-    scores, total = list[Floats](), sum(len(one) for one in samples)
+    R, count, total = np.zeros((0, base.rank)), 0, sum(len(one) for one in samples)
     length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
     for rows in equations.chunks(samples):
         weighted = rows / fit.deviations[:, None]
@@ -241,6 +241,8 @@ def correlated_covariance(
         window = np.hanning(n + 2)[1:-1]
         window /= np.linalg.norm(window)
         ends = range(n, len(score) + 1, max(n // 2, 1))
-        scores += [window @ score[end - n : end] for end in ends]
-    half = fit.covariance @ np.transpose(scores)  # variances are squares, also where H is singular
-    return np.asarray(total / len(scores) * half @ half.T)
+        scores = [window @ score[end - n : end] for end in ends]
+        R = np.asarray(np.linalg.qr(np.vstack([R, *scores]), mode='r'))
+        count += len(scores)
+    half = fit.covariance @ R.T  # variances are squares, also where H is singular
+    return np.asarray(total / count * half @ half.T)

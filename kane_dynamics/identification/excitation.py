@@ -117,24 +117,17 @@ def exciting_motion(
     ----------
     dynamics : Dynamics
         Of the robot under the constraints of its base; compiled ones are quicker.
-    actuated : sequence of str
-        Speeds that have motors.
+    actuated, still : sequence of str
+        Speeds that have motors; those of them that shall not move.
     speeds : ObservedSpeeds, optional
         Speeds whose efforts will be measured; all that have motors where left out.
-    still : sequence of str
-        Motors that shall not move.
-    contacts : GroundContacts, optional
-        What a base stands on: then traction and tipping over are limits.
-    kept : SafetyMargins
-        What is left of the limits.
+    contacts, kept : GroundContacts, optional, and SafetyMargins
+        What a base stands on: then traction and tipping over are limits; what is left of them.
     start : array_like, shape (nq,), optional
         Coordinates of joints that no motor moves, and of the centre where a range is unbounded.
-    acceleration : float
-        Largest of all motors [rad/s^2 or m/s^2].
-    floor : float
-        Longest way of a base from its start [m].
-    duration : float
-        Of the series [s]; strokes at constant speed take 42 s more.
+    acceleration, floor, duration : float
+        Largest of all motors [rad/s^2 or m/s^2], longest way of a base from its start [m], and of
+        the series [s]; strokes at constant speed take 42 s more.
     seed, tell : int, callable
         Of the random motions; called with words, steps done and steps in all.
 
@@ -142,6 +135,13 @@ def exciting_motion(
     ------
     InvalidInputError
         If a number is not positive, or no random motion keeps the limits, however small.
+
+    Examples
+    --------
+    >>> from kane_dynamics.identification.excitation import exciting_motion
+    >>> motion = exciting_motion(kd.compile(kd.serial_chain(1)), ['joint_1'])
+    >>> motion.base.rank, motion.trajectory.end, motion.base.condition < motion.random_condition
+    (6, 62.0, True)
 
     """
     robot = checked_dynamics(dynamics).robot
@@ -155,9 +155,8 @@ def exciting_motion(
     observed = independent_speeds(dynamics, motors) if speeds is None else speeds
     terms = dict.fromkeys((name for name in observed.names if name in space.moving), MOTOR_SIDE)
     search = _Search(space, Equations(dynamics, observed, terms), duration)
-    xs = np.random.default_rng(seed).uniform(
-        -1.0, 1.0, (_DRAWS, 1 + 2 * HARMONICS, len(space.moving))
-    )
+    shape = _DRAWS, 1 + 2 * HARMONICS, len(space.moving)
+    xs = np.random.default_rng(seed).uniform(-1.0, 1.0, shape)
     xs[:, 0] *= _MIDDLE
     draws = sorted(map(search.within, xs.reshape(_DRAWS, -1)), key=itemgetter(0))
     if draws[0][0] == np.inf:

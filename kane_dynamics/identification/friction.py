@@ -22,10 +22,7 @@ LINK_SIDE = tuple(FrictionTerm(kind) for kind in ('viscous', 'coulomb', 'offset'
 """Terms of efforts that are measured behind the gear."""
 MOTOR_SIDE = (*LINK_SIDE, FrictionTerm('rotor_inertia'))
 """Terms of efforts from the currents of motors."""
-_TURNING = (
-    'coulomb',
-    'stribeck',
-)  # what jumps at reversals, as the filter of the efforts leaves it
+_TURNING = 'coulomb', 'stribeck'  # what jumps at reversals, as the filter of efforts leaves it
 
 
 def check_terms(speed: str, terms: Sequence[FrictionTerm]) -> None:

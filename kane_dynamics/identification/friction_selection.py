@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Terms of friction by forward selection: those that predict every block of a recording better."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from kane_dynamics.analysis.joint_friction import FrictionTerm
+from kane_dynamics.analysis.joint_friction import SMOOTHING, FrictionTerm
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.identification.base_parameters import base_parameters
@@ -19,6 +19,7 @@ from kane_dynamics.typing import Bools, Floats
 __all__ = ['select_friction']
 
 CANDIDATES = (
+    *(FrictionTerm('coulomb', smoothing=v0) for v0 in (0.002, 0.005, 0.01)),
     FrictionTerm('stribeck', 0.1),
     *(FrictionTerm('presliding', travel) for travel in (0.001, 0.002, 0.005, 0.01, 0.02)),
 )
@@ -41,8 +42,10 @@ def select_friction(
 
     Each recording is cut into four blocks. A candidate is added to a speed if, fitted on three
     blocks, it predicts the fourth better, whichever that is, and all four together by more than
-    5 %; of several the one with the least error. In the end each term is tried without once more.
-    Samples for tests must not be among these.
+    5 %; of several the one with the least error. One of a kind that all speeds have, Coulomb's of
+    another v_0, takes the place of it, which adds no unknown: then all four together are enough.
+    Stribeck's v_0 is Coulomb's. In the end each term is tried without once more. Samples for tests
+    must not be among these.
 
     Parameters
     ----------
@@ -70,8 +73,9 @@ def select_friction(
 
     """
     observed = ObservedSpeeds(dynamics) if speeds is None else speeds
-    every = dict.fromkeys(observed.names, (*start, *candidates))
-    equations = Equations(dynamics, observed, every)
+    every = *start, *candidates
+    columns = dict.fromkeys(term for x in every for y in every for term in _with((x,), y))
+    equations = Equations(dynamics, observed, dict.fromkeys(observed.names, tuple(columns)))
     blocks = [equations.triangles(_block(samples, k)) for k in range(BLOCKS)]
     splits = [_split(blocks, k) for k in range(BLOCKS)]
     selection: Selection = dict.fromkeys(observed.names, tuple(start))
@@ -81,7 +85,7 @@ def select_friction(
         for candidate in candidates:
             tried = {name: _with(terms, candidate) for name, terms in selection.items()}
             after = _errors(equations, splits, tried)
-            gains = _helps(errors, after) & (after.sum(axis=0) < least)
+            gains = _helps(errors, after, candidate, start) & (after.sum(axis=0) < least)
             for k in np.flatnonzero(gains):
                 name = observed.names[k]
                 better[name], least[k] = tried[name], after[:, k].sum()
@@ -100,28 +104,33 @@ def _without_idle_terms(
     """Return the terms that still help: those of other speeds have been added since."""
     errors = _errors(equations, splits, selection)
     for k, (name, terms) in enumerate(list(selection.items())):
-        for term in terms[len(start) :]:
-            shorter = {**selection, name: tuple(x for x in selection[name] if x != term)}
+        for term in (x for x in terms if x not in start):
+            others = (x for x in selection[name] if x.kind != term.kind)
+            shorter = {**selection, name: _with(start, *others)}
             without = _errors(equations, splits, shorter)
-            if not _helps(without, errors)[k]:
+            if not _helps(without, errors, term, start)[k]:
                 selection, errors = shorter, without
     return selection
 
 
-def _helps(before: Floats, after: Floats) -> Bools:
-    """Return of which speeds every block is predicted better, and all together by a gain."""
-    every = (after < before).all(axis=0)
+def _helps(
+    before: Floats, after: Floats, term: FrictionTerm, start: Sequence[FrictionTerm]
+) -> Bools:
+    """Return which speeds are predicted better by a gain, in every block if a term is added."""
+    every = (after < before).all(axis=0) | (term.kind in [x.kind for x in start])
     return np.asarray(every & (after.sum(axis=0) < (1.0 - GAIN) * before.sum(axis=0)))
 
 
-def _with(terms: tuple[FrictionTerm, ...], more: FrictionTerm) -> tuple[FrictionTerm, ...]:
-    """Return terms and one more, if none is of its kind."""
-    return terms if more.kind in [term.kind for term in terms] else (*terms, more)
+def _with(terms: Sequence[FrictionTerm], *more: FrictionTerm) -> tuple[FrictionTerm, ...]:
+    """Return terms and more, each in the place of that of its kind; one v_0 for all."""
+    kinds = {x.kind: x for x in (*terms, *more)}
+    v0 = kinds['coulomb'].smoothing if 'coulomb' in kinds else SMOOTHING
+    return tuple(x._replace(smoothing=v0) if x.kind == 'stribeck' else x for x in kinds.values())
 
 
-def _block(samples: Sequence[Samples], k: int) -> list[Samples]:
-    """Return block k of each recording."""
-    return [x.part(slice(len(x) * k // BLOCKS, len(x) * (k + 1) // BLOCKS)) for x in samples]
+def _block(samples: Iterable[Samples], k: int) -> Iterator[Samples]:
+    """Yield block k of each recording."""
+    return (x.part(slice(len(x) * k // BLOCKS, len(x) * (k + 1) // BLOCKS)) for x in samples)
 
 
 def _split(blocks: Sequence[Triangles], k: int) -> Split:
@@ -134,11 +143,7 @@ def _split(blocks: Sequence[Triangles], k: int) -> Split:
     return blocks[k], training, least_squares(training, base).deviations
 
 
-def _errors(
-    equations: Equations,
-    splits: Sequence[Split],
-    selection: Selection,
-) -> Floats:
+def _errors(equations: Equations, splits: Sequence[Split], selection: Selection) -> Floats:
     """Return the error of each speed in each block by fits on the others, shape (blocks, n)."""
     local = replace(equations, friction=selection)
     indices = [equations.columns.index(column) for column in local.columns]

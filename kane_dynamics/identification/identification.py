@@ -24,12 +24,9 @@ from kane_dynamics.identification.estimation import (
 )
 from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.result import REFUSE, Identification
-from kane_dynamics.identification.samples import Samples
+from kane_dynamics.identification.samples import SampleBlocks, Samples
 from kane_dynamics.robot.checks import as_several
-from kane_dynamics.robot.inertial_parameters import (
-    PARAMETERS,
-    inertial_parameters,
-)
+from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.typing import Floats
 
 __all__ = ['identify', 'tool_difference']
@@ -87,7 +84,8 @@ def identify(
     True
 
     """
-    recordings = as_several(Samples, 'samples', samples)
+    lazy = isinstance(samples, SampleBlocks)
+    recordings = samples if lazy else as_several(Samples, 'samples', samples)
     observed = ObservedSpeeds(checked_dynamics(dynamics)) if speeds is None else speeds
     terms = friction if isinstance(friction, Mapping) else dict.fromkeys(observed.names, friction)
     equations = Equations(dynamics, observed, terms)
@@ -208,16 +206,12 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
 
 def _worse(result: Identification, recordings: Sequence[Samples]) -> list[str]:
     """Return on which joints no body explains what base parameters explain."""
-    every = [result.all_errors(x) for x in recordings]
-    by_base, consistent = (
-        np.mean([one[solution].filtered for one in every], axis=0)
-        for solution in ('least_squares', 'consistent')
-    )
+    every, kinds = [result.all_errors(x) for x in recordings], ('least_squares', 'consistent')
+    means = [np.mean([one[kind].filtered for one in every], axis=0) for kind in kinds]
+    rows = zip(result.equations.speeds.names, *means, strict=True)
     return [
         f'{name}: {worse:.1f} % by bodies that can exist, {better:.1f} % by base parameters: '
         'frames, signs or joint offsets of the model do not match the recording'
-        for name, better, worse in zip(
-            result.equations.speeds.names, by_base, consistent, strict=True
-        )
+        for name, better, worse in rows
         if worse > max(_WORSE * better, better + _POINTS)
     ]

@@ -131,9 +131,7 @@ class MotionSpace:
             self.reach[drives] = floor / (ways[drives] * drives.sum())
         speeds = known_limits(robot.velocity_limit[q], kept.speed)
         self.fastest = np.minimum(speeds, acceleration * BLEND / _STEEPEST)
-        names = [
-            f'position of {name}' for name, bound in zip(self.moving, b, strict=True) if bound
-        ]
+        names = [f'position of {self.moving[k]}' for k in np.flatnonzero(b)]
         self.names = (*self._limits.names, *names, *names, *['way of the base'] * self._mobile)
 
     def uses(self, path: PlannedPath, times: Floats, count: int = 1) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -100,18 +100,12 @@ def check_signs_and_units(
         raise InvalidInputError(f'efforts: {"; ".join(problems)}')
 
 
-def check_separate(*parts: Sequence[tuple[Floats, Floats]]) -> None:
-    """Check that positions and efforts of a test, the second, are not among the training's."""
+def check_separate(*parts: Iterable[tuple[Any, ...]]) -> None:
+    """Check that positions and efforts of a test, first and last, are not the training's."""
+    rows = ((x for one in part for x in zip(one[0], one[-1], strict=True)) for part in parts)
     known, unseen = (
-        np.fromiter(
-            (
-                hash(q.tobytes() + tau.tobytes())
-                for pair in part
-                for q, tau in zip(*pair, strict=True)
-            ),
-            np.int64,
-        )
-        for part in parts
+        np.fromiter((hash(q.tobytes() + tau.tobytes()) for q, tau in pairs), np.int64)
+        for pairs in rows
     )
     share = np.isin(unseen, known).mean()
     if share > SHARED:
@@ -167,9 +161,8 @@ def contact_warnings(
     """Return when efforts, shape (N, n), are far from those of a model: something was touched."""
     residuals, messages = np.abs(measured - modelled), []
     rms, spans = np.sqrt(np.mean(residuals**2, axis=0)), np.ptp(measured, axis=0)
-    for name, x, most in zip(
-        names, residuals.T, np.maximum(BURST * rms, LEAST * spans), strict=True
-    ):
+    limits = np.maximum(BURST * rms, LEAST * spans)
+    for name, x, most in zip(names, residuals.T, limits, strict=True):
         far = np.flatnonzero(x > most)
         runs = np.split(far, np.flatnonzero(np.diff(time[far]) > APART) + 1)
         if len(far):

@@ -55,9 +55,8 @@ def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -
             f'the condition number of the motion is {result.base.condition:.0f}, above {REFUSE:g}:'
             ' move more joints, faster, longer'
         )
-    before, after = (
-        float(np.mean([*errors[f'{x} filtered'].values()])) for x in ('friction', 'consistent')
-    )
+    rows = (errors[f'{x} filtered'].values() for x in ('friction', 'consistent'))
+    before, after = (float(np.mean([*row])) for row in rows)
     if not after < before:
         return (
             f'on the validation samples its mean error is {after:.2f} %, that of the URDF with '

@@ -8,10 +8,11 @@ against another; one that is late takes part of the friction at each reversal fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
@@ -27,7 +28,10 @@ GAP = 5.0  # median steps: nothing is known of the motion within longer ones
 _SHORT = 0.1  # of the period of the filter's corner: a gap below it is none for what passes
 ORDER = 4  # of the Butterworth filter, one way
 _WIDER = 2.0  # corners: friction turns at once, of smooth speeds it would turn early
+CUT = 0.5  # [s] at both ends
 BLOCK = 1 << 17  # samples that are filtered at once
+_KEPT = 4  # blocks that stay in memory
+Columns = Sequence[Floats]
 HIGHEST = 0.4  # of half the sample rate: above it a filter keeps what differences make of noise
 
 
@@ -113,6 +117,32 @@ class Samples:
         return np.asarray(column[self.index])
 
 
+class SampleBlocks(Sequence[Samples]):
+    """
+    Samples that are made when they are asked for, of which the last few stay in memory.
+
+    Parameters
+    ----------
+    makes : sequence of callable
+        Functions that return `Samples`, one for each.
+
+    """
+
+    def __init__(self, makes: Sequence[Callable[[], Samples]]) -> None:
+        self._makes = tuple(makes)
+        self._made = lru_cache(_KEPT)(lambda k: self._makes[k]())
+
+    def __len__(self) -> int:
+        return len(self._makes)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._made(range(len(self))[k])  # IndexError beyond the end, so loops end
+
+    def map(self, change: Callable[[Samples], Samples]) -> SampleBlocks:
+        """Return the blocks with something changed in each."""
+        return SampleBlocks([partial(lambda make: change(make()), make) for make in self._makes])
+
+
 def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     """
     Return what the clock of a recording is like.
@@ -132,7 +162,8 @@ def timing(time: ArrayLike, q: ArrayLike) -> Timing:
     (0.1, 0.7, 0.333)
 
     """
-    t, x = _in_order(time, q)
+    t, order = in_order(time)
+    x = checks.as_shaped('q', q, (np.size(time), 'n'))[order]
     steps = np.diff(t)
     step = float(np.median(steps))
     even = steps[steps <= GAP * step]
@@ -148,7 +179,7 @@ def prepared_samples(
     v: ArrayLike | None = None,
     *,
     corner: float = 8.0,
-    cut: float = 0.5,
+    cut: float = CUT,
     rate: float = 100.0,
 ) -> tuple[Samples, ...]:
     """
@@ -192,7 +223,17 @@ def prepared_samples(
     (200, True)
 
     """
-    t, *columns = _in_order(time, *([q, tau] if v is None else [q, tau, v]))
+    t, order = in_order(time)
+    shape = np.size(time), 'n'
+    columns = [checks.as_shaped('samples', x, shape)[order] for x in (q, tau, v) if x is not None]
+    makes = sample_makes(t, lambda part: [x[part] for x in columns], corner, rate, cut)
+    return tuple(make() for make in makes)
+
+
+def sample_makes(
+    t: Floats, read: Callable[[slice], Columns], corner: float, rate: float, cut: float = CUT
+) -> list[Callable[[], Samples]]:
+    """Return what makes the samples of `prepared_samples`, of q, tau and perhaps v of a part."""
     step = float(np.median(np.diff(t)))
     highest = HIGHEST * 0.5 / step
     if not 0.0 < corner <= highest:
@@ -201,38 +242,38 @@ def prepared_samples(
     starts = [0, *(np.flatnonzero(np.diff(t) > gap) + 1), len(t)]
     every = max(1, round(1.0 / (checks.as_positive('rate [Hz]', rate) * step)))
     margin = round(checks.as_nonnegative('cut [s]', cut) / step)
-    parts = []
+    makes = list[Callable[[], Samples]]()
     for first, last in pairwise(starts):
         ends = np.linspace(first, last, 1 + -(-(last - first) // BLOCK)).astype(int)
         for begin, end in pairwise(ends.tolist()):
             part = slice(begin, min(end + 2 * margin, last))  # the filter knows both sides
             if (t[part][-1] - t[begin]) / step > 2 * margin + 10 * every:
-                one = [x[part] for x in columns]
-                parts.append(_prepared(t[part], one, step, corner, margin, every))
-    if not parts:
+                one = t[part], partial(read, part)
+                makes.append(partial(_prepared, *one, step, corner, margin, every))
+    if not makes:
         raise InvalidInputError(
             f'time [s]: no part without a gap of {gap:g} s is longer than '
             f'{(2 * margin + 10 * every) * step:g} s'
         )
-    return tuple(parts)
+    return makes
 
 
-def _in_order(time: ArrayLike, *columns: ArrayLike) -> list[Floats]:
-    """Return stamps and columns in time, each stamp once."""
+def in_order(time: ArrayLike) -> tuple[Floats, slice | Indices]:
+    """Return stamps in time, each once, and where they were."""
     t = checks.as_shaped('time [s]', time, ('K',))
-    arrays = [checks.as_shaped('samples', x, (len(t), 'n')) for x in columns]
+    order: slice | Indices = slice(None)
     if not (np.diff(t) > 0.0).all():  # else nothing is copied
         t, order = np.unique(t, return_index=True)
-        arrays = [x[order] for x in arrays]
     if len(t) < 3:
         raise InvalidInputError(f'time [s]: need 3 different ones, got {len(t)}')
-    return [t, *arrays]
+    return t, order
 
 
 def _prepared(
-    t: Floats, columns: Sequence[Floats], step: float, corner: float, margin: int, every: int
+    t: Floats, read: Callable[[], Columns], step: float, corner: float, margin: int, every: int
 ) -> Samples:
     """Return the samples of one part."""
+    columns = (checks.as_shaped('samples', x, (len(t), 'n')) for x in read())
     even = t[0] + step * np.arange(int((t[-1] - t[0]) / step + 1e-6) + 1)
     resampled = [np.column_stack([np.interp(even, t, column) for column in x.T]) for x in columns]
     sections, wide = (

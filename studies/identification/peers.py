@@ -87,6 +87,10 @@ def beside_figaroh(python: Path | None, folder: Path | None) -> list[Table]:
             rows['ours, base parameters, same terms'] = same.errors(test, 'least_squares').filtered
             rows['ours, consistent, same terms'] = same.errors(test).filtered
             rows['ours, consistent, selected terms'] = more.errors(test).filtered
+            if python is not None:
+                ours, theirs = rows['ours, consistent, selected terms'], rows['FIGAROH weighted']
+                rows['selected terms / FIGAROH weighted'] = ours / theirs
+            rows['efforts of 0'] = relative_error(test.tau, 0.0 * test.tau)
             for program, errors in rows.items():
                 cells = (f'{x:.2f}' for x in errors)
                 table.add(('1 -> 2', '2 -> 1')[way], program, *cells)

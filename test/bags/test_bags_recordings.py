@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as arrays: of bags with and without odometry or velocities, of tables."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from conftest import JOINTS, START, STEP, motion
 from numpy.testing import assert_allclose
 
 import kane_dynamics as kd
+from kane_dynamics.bags import recordings
 from kane_dynamics.bags.computing import JOINT_STATES, ODOM
 from kane_dynamics.bags.files import JOINT_STATE
 from kane_dynamics.bags.recordings import file_hash, read_recording
@@ -40,13 +43,13 @@ def test_a_bag(messages, arm, tmp_path, with_velocity):
         messages.joints(stamp, late, JOINTS[::-1], **{'position': q, 'velocity': v} | fields)
     found = read(messages.write(tmp_path / 'bag'), arm, JOINTS[1:])
     assert_allclose(found.time, np.arange(5) * 0.01, rtol=0, atol=1e-15)
-    assert_allclose(found.q, [motion(stamp)[0] for stamp in stamps], rtol=0, atol=0)
-    assert_allclose(found.tau, [[0.0, 7.0 + i] for i in range(5)], rtol=0, atol=0)
+    assert_allclose(found.rows().q, [motion(stamp)[0] for stamp in stamps], rtol=0, atol=0)
+    assert_allclose(found.rows().tau, [[0.0, 7.0 + i] for i in range(5)], rtol=0, atol=0)
     assert found.notes == []
     if with_velocity:
-        assert_allclose(found.v, [motion(stamp)[1] for stamp in stamps], rtol=0, atol=0)
+        assert_allclose(found.rows().v, [motion(stamp)[1] for stamp in stamps], rtol=0, atol=0)
     else:
-        assert found.v is None
+        assert found.rows().v is None
 
 
 def test_what_is_missing_is_named(messages, arm, tmp_path):
@@ -56,9 +59,10 @@ def test_what_is_missing_is_named(messages, arm, tmp_path):
         read(bag, arm)
 
 
-@pytest.mark.parametrize('with_velocity', [True, False])
-def test_odometry_turns_on(messages, tmp_path, with_velocity):
-    """Its yaw goes beyond pi, not back to -pi."""
+@pytest.mark.parametrize(('with_velocity', 'block'), [(True, 3), (False, 1 << 17)])
+def test_odometry_turns_on(messages, tmp_path, with_velocity, block, monkeypatch):
+    """Its yaw goes beyond pi, not back to -pi; also from one block to the next."""
+    monkeypatch.setattr(recordings, 'BLOCK', block)
     p = parameters_of_file('nonholonomic', InverseDynamicsParameters)
     model, yaws = model_of_file('nonholonomic'), np.linspace(2.5, 4.5, 20)
     types, names = messages.types, model.joints
@@ -79,7 +83,7 @@ def test_odometry_turns_on(messages, tmp_path, with_velocity):
         still |= {} if with_velocity else {'velocity': []}
         messages.joints(START + i * STEP, names=names, **still)
     topics = TOPICS | {ODOM: ('/odom', 'nav_msgs/msg/Odometry')}
-    found = read_recording(messages.write(tmp_path / 'bag'), model, p, WHEELS, topics)
+    found = read_recording(messages.write(tmp_path / 'bag'), model, p, WHEELS, topics).rows()
     assert_allclose(found.q[:, 2], yaws, atol=1e-12)
     assert_allclose(found.q[:, 0], 0.1 * np.arange(20), atol=1e-12)
     if not with_velocity:
@@ -96,9 +100,82 @@ def test_a_table_is_the_same(arm, tmp_path):
         for k, name in enumerate(JOINTS[::-1]):
             columns[f'{kind}:{name}'] = at + 0.1 * k + np.arange(4.0)
     found = read(write_csv(tmp_path / 'a.csv', columns), arm)
-    for values, at in ((found.tau, 0.0), (found.q, 10.0), (found.v, 20.0)):
+    for values, at in ((found.rows().tau, 0.0), (found.rows().q, 10.0), (found.rows().v, 20.0)):
         assert_allclose(values - at - np.arange(4.0)[:, None], [[0.1, 0.0]] * 4, atol=1e-12)
     assert kd.load_urdf(arm).coordinate_names == JOINTS
+
+
+def test_rows_come_from_the_disk_in_time(arm, tmp_path, monkeypatch):
+    """Stamps that go back and repeat, in blocks of seven, beside sorted arrays."""
+    monkeypatch.setattr(recordings, 'BLOCK', 7)
+    rng = np.random.default_rng(3)
+    time = 0.01 * rng.permutation(np.r_[0:40, 5, 6])
+    q, tau = rng.normal(size=(2, len(time), 2))
+    q[21] = q[20]  # across two blocks
+    columns = {'time': time}
+    for kind, x in (('position', q), ('effort', tau)):
+        columns |= {f'{kind}:{name}': x[:, k] for k, name in enumerate(JOINTS)}
+    file = write_csv(tmp_path / 'a.csv', columns)
+    file.write_text(file.read_text() + '\n\n')
+    found = read(file, arm)
+    _, order = np.unique(time, return_index=True)
+    assert_allclose(found.time, 0.01 * np.arange(40), atol=1e-12)
+    assert found.clock.repeated == 1 / len(time)
+    assert found.clock.disordered > 0.3
+    for part in (slice(None), slice(13, 31)):
+        rows = found.rows(part)
+        assert rows.v is None
+        assert_allclose(rows.q, q[order][part], rtol=1e-9)
+        assert_allclose(rows.tau, tau[order][part], rtol=1e-9)
+    assert_allclose(np.vstack([x.q for x in found.blocks()]), q[order], rtol=1e-9)
+    later = found.part(0.5, 1.0)
+    assert_allclose(later.rows(slice(2, 5)).q, q[order][22:25], rtol=1e-9)
+    assert_allclose(later.time, found.time[20:])
+    assert_allclose(found.extremes.tau.min(axis=0), tau.min(axis=0), rtol=1e-9)
+    assert_allclose(found.extremes.tau.max(axis=0), tau.max(axis=0), rtol=1e-9)
+
+
+def test_rows_do_not_stay_in_memory(tmp_path, monkeypatch):
+    """Regression: stamps that were a view kept each block; a row here has 200 bytes."""
+    monkeypatch.setattr(recordings, 'BLOCK', 500)
+    names = [f'joint_{k}' for k in range(8)]
+    links = (f'<link name="link_{k}"/>' for k in range(9))
+    joints = (
+        f'<joint name="{name}" type="continuous"><parent link="link_{k}"/>'
+        f'<child link="link_{k + 1}"/></joint>'
+        for k, name in enumerate(names)
+    )
+    urdf = tmp_path / 'chain.urdf'
+    urdf.write_text(f'<robot name="chain">{"".join([*links, *joints])}</robot>')
+
+    def peak(count):
+        x = np.arange(1.0, 1.0 + count)
+        columns = (f'{kind}:{y}' for kind in ('position', 'velocity', 'effort') for y in names)
+        file = write_csv(tmp_path / 'a.csv', {'time': x, **dict.fromkeys(columns, x)})
+        tracemalloc.start()
+        assert read(file, urdf, tuple(names)).rows(slice(7, 8)).tau[0, 7] == 8.0
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert peak(8000) - peak(2000) < 80.0 * 6000
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('time,position:a\n0.0,1.0\n', "no column 'position:"),
+        ('{head}\n0.0,1.0,2.0,3.0\n', '5 headings, 4 columns'),
+        ('{head}\n0.0,1.0,2.0,3.0,x\n', 'cannot be read'),
+        ('{head}\n', 'no positions with efforts'),
+    ],
+)
+def test_tables_that_cannot_be_read(text, message, arm, tmp_path):
+    head = ','.join(['time', *(f'{kind}:{x}' for kind in ('position', 'effort') for x in JOINTS)])
+    file = tmp_path / 'a.csv'
+    file.write_text(text.format(head=head))
+    with pytest.raises(InvalidInputError, match=message):
+        read(file, arm)
 
 
 def test_hashes_tell_recordings_apart(tmp_path):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exciting motions: their limits by other functions, and what a noisy run of one identifies."""
 
+import doctest
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -28,6 +30,11 @@ from kane_dynamics.robot_config.robot_source import model_of_file
 from studies.robots import mecanum_base
 
 ACCELERATION, FLOOR, FRICTION = 5.0, 1.0, 0.5
+
+
+def test_the_example_runs():
+    (example,) = doctest.DocTestFinder(recurse=False).find(exciting_motion, globs={'kd': kd})
+    assert doctest.DocTestRunner().run(example) == (0, 3)
 
 
 def test_a_series_begins_and_ends_at_rest():
@@ -170,7 +177,7 @@ def test_a_base_with_arm(drive, monkeypatch):
 def test_an_arm():
     """Franka's, without hand: as good as 21 s of a published exciting motion."""
     installed('panda')
-    from studies.identification import panda
+    from studies.identification.arms import panda
 
     dynamics = kd.compile(panda())
     robot = dynamics.robot

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.identified import modelled_samples, samples_of
+from support.identified import exciting_motion, modelled_samples, samples_of
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.joint_friction import FrictionTerm, presliding_states
@@ -93,6 +93,52 @@ def test_terms_that_help_in_every_block_are_selected():
     assert found[name] == (*LINK_SIDE, term)
     presliding = [speed for speed, terms in found.items() if term in terms]
     assert presliding == [name]
+
+
+def slow_joint_samples(first):
+    """Return two joints, one of them slow, whose v_0 is 0.002 but for a first block."""
+    dynamics = kd.dynamics(kd.serial_chain(2))
+    t, q, v, a = exciting_motion(2, duration=20.0, rate=50.0)
+    q, v, a = (x * [1.0, 0.01] for x in (q, v, a))
+    v0 = np.column_stack([np.full(len(t), 0.02), np.where(t < 5.0, first, 0.002)])
+    tau = dynamics.inverse_dynamics(q, v, a) + 0.3 * v + 0.5 * np.tanh(v / v0)
+    noise = np.random.default_rng(9).normal(0.0, 0.02, tau.shape)
+    return dynamics, samples_of(t, q, v, a, tau + noise)
+
+
+@pytest.mark.parametrize(('first', 'slow'), [(0.002, 0.002), (0.02, 0.005)])
+def test_slow_joint_has_a_v0_of_its_own(first, slow):
+    """Another v_0 adds no unknown: it need not predict each block better, as a first of 0.02."""
+    dynamics, samples = slow_joint_samples(first)
+    selection = select_friction(dynamics, [samples])
+    assert [terms[1].smoothing for terms in selection.values()] == [0.02, slow]
+    assert [len(terms) for terms in selection.values()] == [3, 3]
+
+
+def test_coulomb_friction_of_a_slow_joint():
+    """Regression: tanh(v / 0.02) is no sign of 0.01 rad/s, and Coulomb friction was too large."""
+    dynamics, samples = slow_joint_samples(0.002)
+    for terms, within in ((select_friction(dynamics, [samples]), True), (LINK_SIDE, False)):
+        found = identify(dynamics, [samples], friction=terms)
+        k = found.base.names.index('coulomb joint_2')
+        (i,) = np.flatnonzero(found.base.leading == k)
+        deviation = np.sqrt(found.fit.covariance[i, i])
+        assert (abs(found.fit.values[i] - 0.5) < 3.0 * deviation) == within
+
+
+def test_stribeck_turns_with_coulomb():
+    """One v_0 is all that a node knows of a joint."""
+    term, narrow = FrictionTerm('stribeck', 0.05), FrictionTerm('coulomb', smoothing=0.002)
+    dynamics = kd.dynamics(kd.serial_chain(1))
+    t, q, v, a = exciting_motion(1, duration=20.0, rate=50.0)
+    q, v, a = 0.1 * q, 0.1 * v, 0.1 * a
+    turn = np.tanh(v / 0.002) * (0.5 + 0.4 * np.exp(-np.abs(v) / 0.05))
+    tau = dynamics.inverse_dynamics(q, v, a) + turn
+    noise = np.random.default_rng(9).normal(0.0, 0.01, tau.shape)
+    candidates = term, FrictionTerm('coulomb', smoothing=0.002)
+    found = select_friction(dynamics, [samples_of(t, q, v, a, tau + noise)], candidates=candidates)
+    expected = [narrow if x.kind == 'coulomb' else x for x in LINK_SIDE]
+    assert found['joint_1'] == (*expected, term._replace(smoothing=0.002))
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of recordings: no delay, true derivatives, gaps cut, clocks reported."""
 
+import tracemalloc
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.interpolate import CubicSpline
 
+import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import samples
-from kane_dynamics.identification.samples import prepared_samples, timing
+from kane_dynamics.identification.friction_selection import select_friction
+from kane_dynamics.identification.identification import identify
+from kane_dynamics.identification.samples import SampleBlocks, prepared_samples, timing
 
 STEP, RATE = 1e-3, 2.0 * np.pi * 0.7
 
@@ -102,6 +108,50 @@ def test_parts_keep_what_was_before():
     later = whole.part(slice(100, 200))
     assert len(later) == 100
     assert_allclose(later.presliding(1, 0.01), whole.presliding(1, 0.01)[100:200])
+
+
+def test_blocks_are_made_when_they_are_asked_for():
+    t, q, v = recording()
+    (one,) = prepared_samples(t, q, q, v)
+    made = []
+
+    def make(k):
+        made.append(k)
+        return one.part(slice(10 * k, 10 * k + 10))
+
+    blocks = SampleBlocks([partial(make, k) for k in range(6)])
+    halves = blocks.map(lambda x: x.part(slice(5)))
+    assert (len(halves), made) == (6, [])
+    assert [len(x) for x in halves] == [5] * 6
+    assert halves[-1].time[0] == one.time[50]
+    assert made == [*range(6)]  # the last few stay
+    assert halves[0].time[0] == one.time[0]
+    assert made == [*range(6), 0]
+
+
+def test_memory_does_not_grow_with_a_recording():
+    """Regression: 0.17 kB a sample of six joints; here the most while terms are selected."""
+    pytest.importorskip('clarabel', reason='pip install .[cones]')
+    dynamics = kd.dynamics(kd.serial_chain(1))
+
+    def make(k):
+        t = 4.0 * k + np.arange(0.0, 4.0, 0.0005)
+        q, v, a = ((2.0**n * np.sin(2.0 * t + 0.5 * np.pi * n))[:, None] for n in range(3))
+        tau = 0.4 * a + 0.2 * np.tanh(v / 0.02)
+        return prepared_samples(t, q, tau, v, rate=12.0)[0]
+
+    def peak(count):
+        blocks = SampleBlocks([partial(make, k) for k in range(count)])
+        tracemalloc.start()
+        friction = select_friction(dynamics, blocks, candidates=())
+        values = identify(dynamics, blocks, friction=friction).fit.values
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most, values
+
+    (few, expected), (many, values) = peak(5), peak(12)
+    assert many < 1.1 * few
+    assert_allclose(values, expected, atol=1e-3)
 
 
 def test_the_clock_is_reported():
