@@ -75,8 +75,8 @@ class PathCells:
         at = _BOTH if self.shares is None else slice(None)
         rows = self.rows[:, at]
         if before is None:
-            straight = replace(rows, d=np.zeros_like(rows.d))
-            return self._profile(straight, np.zeros(len(self.grid) - 1))
+            none = np.zeros(len(self.grid) - 1)
+            return self._profile(replace(rows, d=np.zeros_like(rows.d)), none)
         changes = self._changes(before)
         if not rows.d.any():
             return self._profile(rows, changes)

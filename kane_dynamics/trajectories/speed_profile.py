@@ -91,18 +91,13 @@ class CellInequalities:
         for k in reversed(range(count)):
             low, high, least, most = lows[k], highs[k], lower[k + 1], upper[k + 1]
             # c + e x at least `least` where it is fastest, at most `most` where it is slowest
-            for c, e in faster[k]:
-                bound = (least - c) / e
-                if e < 0.0:
-                    high = bound if bound < high else high
-                elif bound > low:
-                    low = bound
-            for c, e in slower[k]:
-                bound = (most - c) / e
-                if e > 0.0:
-                    high = bound if bound < high else high
-                elif bound > low:
-                    low = bound
+            for lines, end, way in ((faster[k], least, -1.0), (slower[k], most, 1.0)):
+                for c, e in lines:
+                    bound = (end - c) / e
+                    if way * e > 0.0:
+                        high = bound if bound < high else high
+                    elif bound > low:
+                        low = bound
             if not low <= high + _ROUNDOFF * (low + most):
                 return Speeds(none, none, k, self._contradicting(k))
             lower[k], upper[k] = max(min(low, high), 0.0), max(high, 0.0)
@@ -110,24 +105,23 @@ class CellInequalities:
             return Speeds(none, none, 0)
         x = [0.0]
         for k in range(count):
-            here, most = x[k], upper[k + 1]
+            most = upper[k + 1]
             for c, e in faster[k]:
-                after = c + e * here
-                most = after if after < most else most
+                most = after if (after := c + e * x[k]) < most else most
             x.append(max(most, lower[k + 1]))
         squares = np.array(x)
         return Speeds(0.5 * np.diff(squares) / self.lengths, squares)
 
     def _next_squares(self, mask: Bools) -> list[list[list[tuple[float, float]]]]:
         """Return (c, e) of c + e x, the next x where lines of the mask bound u, or -u, by cell."""
-        sides, count = [], len(self.lengths)
+        sides, cells = [], np.arange(len(self.lengths) + 1)
         for side, sign in enumerate((1.0, -1.0)):
             cell, line = np.nonzero(mask[:, side])
             p, q = (sign * 2.0 * self.lengths[cell] * x[cell, side, line] for x in self._lines)
-            e = np.where(q == -1.0, _TINY, 1.0 + q)
-            lines = list(zip(p.tolist(), e.tolist(), strict=True))
-            places = np.searchsorted(cell, np.arange(count + 1)).tolist()
-            sides.append([lines[i:j] for i, j in pairwise(places)])
+            e = np.where(q == -1.0, _TINY, 1.0 + q).tolist()
+            lines = list(zip(p.tolist(), e, strict=True))
+            starts = np.searchsorted(cell, cells).tolist()
+            sides.append([lines[i:j] for i, j in pairwise(starts)])
         return sides
 
     def _contradicting(self, k: int) -> tuple[int, ...]:
@@ -139,7 +133,7 @@ class CellInequalities:
 
 
 def _roots(p: Floats, q: Floats, start: Floats, way: float) -> tuple[Floats, Indices]:
-    """Return the first x, (n,), at which minima of two families of lines sum to >= 0, and these."""
+    """Return the first x, (n,), at which minima of two families of lines sum to >= 0; and both."""
     x, rows, left = start.copy(), np.zeros((len(p), 2), dtype=np.intp), np.arange(len(p))
     while len(left):
         p_left, q_left = p[left], q[left]
