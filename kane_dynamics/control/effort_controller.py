@@ -228,8 +228,11 @@ class EffortController:
 
     def _preslide(self, q: Floats, reference: Reference | None = None) -> None:
         """Let presliding friction follow what is wanted; without a reference what is measured."""
+        friction = self._dynamics.friction
+        if self._terms.presliding is None and 'presliding' not in friction.coefficients:
+            return
         position = self._law.motors.positions(q, reference)
-        self._presliding = self._dynamics.friction.moved(self._presliding, position)
+        self._presliding = friction.moved(self._presliding, position)
         self._terms = self._terms._replace(presliding=self._presliding)
 
     def _limited(self, effort: Floats) -> Floats:

@@ -37,6 +37,7 @@ class Motors:
         self.names = model.motors
         self.q, self.v = model.q_index(model.motors), model.v_index(model.motors)
         self._turns = np.array([name == BASE_NAMES[2] for name in model.motors], dtype=bool)
+        self._turn = bool(self._turns.any())
 
     def reference(self, motor: Indices, *values: Floats) -> Reference:
         """Return the reference of some motors: position, velocity, acceleration."""
@@ -53,8 +54,8 @@ class Motors:
     def error(self, motor: Indices, target: Floats, measured: Floats) -> Floats:
         """Return wanted minus measured positions of some motors."""
         error = target - measured
-        turns = self._turns[motor]
-        if turns.any():
+        if self._turn:
+            turns = self._turns[motor]
             error[turns] = np.remainder(error[turns] + np.pi, 2.0 * np.pi) - np.pi
         return error
 

@@ -27,6 +27,7 @@ from kane_dynamics.typing import Floats
 
 # of a cell, and of the times between jumps; friction has its sign just inside the ends
 _LOOKS = np.array([1e-6, 0.25, 0.5, 0.75, 1.0 - 1e-6])
+_BOTH = slice(None, None, len(_LOOKS) - 1)  # ends, where limits hold
 _SPARE = 1e-9  # of a limit, that may be exceeded: a robot at a limit may move
 _PART = 0.5  # of what a limit leaves at rest that a change of u may take
 _STEADY = 0.1  # of u, that its change in a cell may be
@@ -71,23 +72,25 @@ class PathCells:
 
     def fastest(self, before: SpeedProfile | None = None) -> SpeedProfile:
         """Return the fastest profile, linearised about the one before."""
+        at = _BOTH if self.shares is None else slice(None)
+        rows = self.rows[:, at]
         if before is None:
-            straight = replace(self.rows, d=np.zeros_like(self.rows.d))
-            return self._profile(straight, np.zeros(len(self.grid) - 1))
+            none = np.zeros(len(self.grid) - 1)
+            return self._profile(replace(rows, d=np.zeros_like(rows.d)), none)
         changes = self._changes(before)
-        if not self.rows.d.any():
-            return self._profile(self.rows, changes)
+        if not rows.d.any():
+            return self._profile(rows, changes)
         # what keeps the rows keeps the linear ones at its x, too: begin at what keeps all of them
-        u, x = before.of(_looks(self.grid[:-1], self.grid[1:]))
-        drag, still = self.rows.d * np.sqrt(x)[..., None], self.rows.c
-        inertial = self.rows.use(u, x) - drag - still
+        u, x = before.of(_looks(self.grid[:-1], self.grid[1:])[:, at])
+        drag, still = rows.d * np.sqrt(x)[..., None], rows.c
+        inertial = rows.use(u, x) - drag - still
         x = x * (largest_scaling(inertial, drag, still, 1.0) or 1.0) ** 2
         for _ in range(_TRIES):
             try:
-                return self._profile(self.rows.linear(x), changes)
+                return self._profile(rows.linear(x), changes)
             except InfeasiblePathError:
                 x = 0.25 * x
-        return self._profile(self.rows.linear(x), changes)
+        return self._profile(rows.linear(x), changes)
 
     def cuts(self, profile: SpeedProfile, tolerance: float, loss: float) -> Floats:
         """Return where to cut cells whose limits are exceeded, or keep the motion too slow."""
@@ -117,7 +120,7 @@ class PathCells:
         """Return half of what u changes by in each cell; a robot at rest keeps room to move."""
         middles = 0.5 * (self.grid[1:] + self.grid[:-1])
         changes = 0.5 * np.diff(self.grid) * before.slopes[before.cells(middles)]
-        size, room = np.abs(self.rows.a[:, ::4]), _PART * np.abs(1.0 - self.rows.c[:, ::4])
+        size, room = np.abs(self.rows.a[:, _BOTH]), _PART * np.abs(1.0 - self.rows.c[:, _BOTH])
         most = np.divide(room, size, out=np.full_like(size, np.inf), where=size > 0.0)
         steady = _STEADY * np.abs(before.of(middles)[0])
         bound = np.minimum(steady, most.min(axis=(1, 2), initial=np.inf))

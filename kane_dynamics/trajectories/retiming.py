@@ -31,10 +31,11 @@ from kane_dynamics.typing import Floats
 __all__ = ['Retimed', 'retime']
 
 TOLERANCE = 5e-4  # of a limit, that it may be exceeded by between looks
-LOSS = 1e-3  # of the duration, that cells too large may cost, as they are estimated
+LOSS = 2e-3  # of the duration, that cells too large may cost, as they are estimated
 # all of each limit may be used
 FULL = SafetyMargins(edge=0.0, friction=1.0, effort=1.0, speed=1.0)
 _ROUNDS = 12  # of cutting cells
+_BETWEEN = 12  # cells between knots to begin with: they are cut so fine in any case
 _SETTLED = 1e-5  # relative change of the duration
 _APART = 1e-10  # of a path: places that differ
 _INSIDE = 1e-7  # of the duration: what is just before or behind
@@ -273,9 +274,10 @@ def _fastest(limits: PathLimits, count: int, free: bool) -> SpeedProfile:
     grid = limits.path.length * np.sin(np.linspace(0.0, 0.5 * np.pi, count + 1)) ** 2
     if not limits.points(grid).tangent.any():
         raise InvalidInputError('path: no coordinate moves along it')
-    every = np.sort(
-        np.concatenate([grid, getattr(limits.path, 'knots', ()), limits.reversals(grid)])
-    )
+    knots = getattr(limits.path, 'knots', grid[:1])
+    if (most := _BETWEEN * (len(knots) - 1)) > count:
+        knots = np.interp(np.arange(most + 1) / _BETWEEN, np.arange(len(knots)), knots)
+    every = np.sort(np.concatenate([grid, knots, limits.reversals(grid)]))
     apart = np.diff(every) > _APART * limits.path.length
     cells = PathCells.on(limits, np.append(every[:-1][apart], every[-1]), free)
     profile = cells.fastest()

@@ -5,7 +5,9 @@ The fastest speed along a path by reachability, and its profile over time.
 By reachability (Pham and Pham 2018): backwards over the cells of a grid the interval of x from
 which the end can be reached, forwards the largest u that stays among them. In a cell u is a mean
 and a given change, and each row holds at both ends. What rows leave for u at one x is the sum of
-two minima of lines in x, concave: Newton's method ends at its first root after a few lines, exact.
+two minima of lines in x, concave: Newton's method ends at its first root after a few lines, exact,
+in all cells at once. What the next cell asks for is a bound of x for each line; the few lines that
+are least somewhere go through the cells one after the other.
 
 On a grid u is linear in s in each cell and x quadratic; u may jump at the grid. A smoothed profile
 is the mean of another one over a window of time.
@@ -15,12 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import BPoly
 
-from kane_dynamics.typing import Floats
+from kane_dynamics.typing import Bools, Floats, Indices
 
 _NONE = 1e-12  # of the largest coefficient of a row: what does not depend on u, or on x
 _ROUNDOFF = 1e-12
@@ -28,7 +31,7 @@ _ROUNDOFF = 1e-12
 # for, of a limit that asks for ever more braking where the path turns round
 _KEPT = 0.5
 FAST = 1e30  # a square of a speed that nothing limits
-_BOTH = np.arange(2)
+_TINY = 1e-300
 
 
 class Speeds(NamedTuple):
@@ -51,19 +54,18 @@ class CellInequalities:
 
     @cached_property
     def _lines(self) -> tuple[Floats, Floats]:
-        """Return p + q x that bound u and -u, (n, 2, m + 2); the last are the next cell's."""
+        """Return p + q x that bound u and -u, (n, 2, m + 1)."""
         size = np.abs(self.a)
         steep = size > _NONE * size.max(axis=1, keepdims=True, initial=0.0)
-        p, q = np.full((2, len(size), 2, size.shape[1] + 2), np.inf)
+        p, q = np.full((2, len(size), 2, size.shape[1] + 1), np.inf)
         q[:] = 0.0
         for side, sign in enumerate((1.0, -1.0)):
             of = steep & (sign * self.a > 0.0)
-            np.divide(self.room, size, out=p[:, side, :-2], where=of)
-            np.divide(-self.b, size, out=q[:, side, :-2], where=of)
-        q[:, :, -1] = np.array([-0.5, 0.5]) / self.lengths[:, None]
+            np.divide(self.room, size, out=p[:, side, :-1], where=of)
+            np.divide(-self.b, size, out=q[:, side, :-1], where=of)
         left = np.cumsum(self.lengths[::-1])[::-1]  # to the end of the path, where x may be 0
         share = _KEPT * np.append(left[1:], 0.0) / left
-        p[:, 1, -2], q[:, 1, -2] = 0.0, 0.5 * (1.0 - share) / self.lengths
+        p[:-1, 1, -1], q[:-1, 1, -1] = 0.0, (0.5 * (1.0 - share) / self.lengths)[:-1]
         return p, q
 
     @cached_property
@@ -80,48 +82,85 @@ class CellInequalities:
 
     def fastest(self) -> Speeds:
         """Return the fastest speeds from rest to rest."""
-        p, q = self._lines
-        lowest, highest = self._still
-        count, twice = len(self.lengths), 2.0 * self.lengths
-        lower, upper = np.zeros((2, count + 1))
+        (p, q), (lowest, highest) = self._lines, self._still
+        ends = _roots(p, q, highest, -1.0)[0]
+        lows, highs = _roots(p, q, lowest, 1.0)[0].tolist(), ends.tolist()
+        faster, slower = self._next_squares(_least(p, q, ends))
+        count, none = len(self.lengths), np.zeros(0)
+        lower, upper = [0.0] * (count + 1), [0.0] * (count + 1)
         for k in reversed(range(count)):
-            p[k, :, -1] = upper[k + 1] / twice[k], -lower[k + 1] / twice[k]
-            low, _ = _root(p[k], q[k], lowest[k], 1.0)
-            high, _ = _root(p[k], q[k], highest[k], -1.0)
-            if not low <= high * (1.0 + _ROUNDOFF):
-                return Speeds(np.zeros(0), np.zeros(0), k, self._contradicting(k))
-            lower[k], upper[k] = min(low, high), high
+            low, high, least, most = lows[k], highs[k], lower[k + 1], upper[k + 1]
+            # c + e x at least `least` where it is fastest, at most `most` where it is slowest
+            for lines, end, way in ((faster[k], least, -1.0), (slower[k], most, 1.0)):
+                for c, e in lines:
+                    bound = (end - c) / e
+                    if way * e > 0.0:
+                        high = bound if bound < high else high
+                    elif bound > low:
+                        low = bound
+            if not low <= high + _ROUNDOFF * (low + most):
+                return Speeds(none, none, k, self._contradicting(k))
+            lower[k], upper[k] = max(min(low, high), 0.0), max(high, 0.0)
         if lower[0] > 0.0:
-            return Speeds(np.zeros(0), np.zeros(0), 0)
-        u, x = np.zeros(count), np.zeros(count + 1)
+            return Speeds(none, none, 0)
+        x = [0.0]
         for k in range(count):
-            most = (p[k, 0] + q[k, 0] * x[k]).min()
-            x[k + 1] = min(max(x[k] + twice[k] * most, lower[k + 1]), upper[k + 1])
-            u[k] = (x[k + 1] - x[k]) / twice[k]
-        return Speeds(u, x)
+            most = upper[k + 1]
+            for c, e in faster[k]:
+                most = after if (after := c + e * x[k]) < most else most
+            x.append(max(most, lower[k + 1]))
+        squares = np.array(x)
+        return Speeds(0.5 * np.diff(squares) / self.lengths, squares)
+
+    def _next_squares(self, mask: Bools) -> list[list[list[tuple[float, float]]]]:
+        """Return (c, e) of c + e x, the next x where lines of the mask bound u, or -u, by cell."""
+        sides, cells = [], np.arange(len(self.lengths) + 1)
+        for side, sign in enumerate((1.0, -1.0)):
+            cell, line = np.nonzero(mask[:, side])
+            p, q = (sign * 2.0 * self.lengths[cell] * x[cell, side, line] for x in self._lines)
+            e = np.where(q == -1.0, _TINY, 1.0 + q).tolist()
+            lines = list(zip(p.tolist(), e, strict=True))
+            starts = np.searchsorted(cell, cells).tolist()
+            sides.append([lines[i:j] for i, j in pairwise(starts)])
+        return sides
 
     def _contradicting(self, k: int) -> tuple[int, ...]:
         """Return the rows of one cell that leave no u and x, whatever comes behind it."""
-        p, q = self._lines
-        x, rows = _root(p[k, :, :-2], q[k, :, :-2], self._still[0][k], 1.0)
-        return () if x <= self._still[1][k] else rows
+        p, q = (x[k : k + 1, :, :-1] for x in self._lines)
+        lowest, highest = (x[k : k + 1] for x in self._still)
+        x, rows = _roots(p, q, lowest, 1.0)
+        return () if x[0] <= highest[0] else tuple(rows[0].tolist())
 
 
-def _root(p: Floats, q: Floats, x: float, way: float) -> tuple[float, tuple[int, ...]]:
-    """Return the first x at which the minima of two families of lines sum to >= 0."""
-    while True:
-        values = p + q * x
-        at = values.argmin(axis=1)
-        first, second = values[_BOTH, at]
-        rows = tuple(at.tolist())
-        if first + second >= -_ROUNDOFF * (abs(first) + abs(second)):
-            return x, rows
-        slope = q[0, at[0]] + q[1, at[1]]
-        if not slope * way > 0.0:
-            return np.nan, rows
-        before, x = x, -(p[0, at[0]] + p[1, at[1]]) / slope
-        if not (x - before) * way > 0.0:
-            return before, rows
+def _roots(p: Floats, q: Floats, start: Floats, way: float) -> tuple[Floats, Indices]:
+    """Return the first x, (n,), at which minima of two families of lines sum to >= 0; and both."""
+    x, rows, left = start.copy(), np.zeros((len(p), 2), dtype=np.intp), np.arange(len(p))
+    while len(left):
+        p_left, q_left = p[left], q[left]
+        at = (p_left + q_left * x[left, None, None]).argmin(axis=2)
+        rows[left] = at
+        here, slope = (np.take_along_axis(y, at[..., None], 2)[..., 0] for y in (p_left, q_left))
+        values, slopes, before = here + slope * x[left, None], slope.sum(axis=1), x[left]
+        # the tangent's root; where the tangent does not come nearer to 0 there is none
+        root = np.full_like(before, np.nan)
+        np.divide(-here.sum(axis=1), slopes, out=root, where=slopes * way > 0.0)
+        done = values.sum(axis=1) >= -_ROUNDOFF * np.abs(values).sum(axis=1)
+        done |= (root - before) * way <= 0.0
+        left, root = left[~done], root[~done]
+        x[left] = root
+        left = left[~np.isnan(root)]
+    return x, rows
+
+
+def _least(p: Floats, q: Floats, ends: Floats) -> Bools:
+    """Return which lines may be the least of their family somewhere from 0 to the ends."""
+    last, (mask, above) = p + q * ends[:, None, None], np.zeros((2, *p.shape), dtype=bool)
+    for values in (p, last):
+        at = values.argmin(axis=2)[..., None]
+        one, other = (np.take_along_axis(x, at, 2) for x in (p, last))
+        above |= (p >= one) & (last >= other)
+        np.put_along_axis(mask, at, True, 2)
+    return mask | ~above
 
 
 _HALVINGS = 45  # of a window

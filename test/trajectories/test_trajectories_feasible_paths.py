@@ -141,13 +141,16 @@ def test_forty_waypoints_take_a_second_and_keep_limits_between_them(engine):
     assert taken < 2.0  # 0.3 s on a quiet machine
 
 
-def test_the_default_grid_is_within_half_a_percent_of_toppra_on_a_fine_one():
+@pytest.mark.parametrize(
+    ('count', 'size', 'cells'), [(6, 1.0, 3000), (40, 0.3, 20000), (40, 1.5, 20000)]
+)
+def test_the_default_grid_is_within_two_thousandths_of_toppra_on_a_fine_one(count, size, cells):
     toppra = pytest.importorskip('toppra')
     algorithm = pytest.importorskip('toppra.algorithm')
     constraint = pytest.importorskip('toppra.constraint')
     engine = compiled_arm()
     robot, both = engine.robot, np.array([-1.0, 1.0])
-    points = np.random.default_rng(4).uniform(-1.0, 1.0, (6, JOINTS))
+    points = np.random.default_rng(4).uniform(-size, size, (count, JOINTS))
     limits = [
         constraint.JointVelocityConstraint(robot.velocity_limit[:, None] * both),
         constraint.JointTorqueConstraint(
@@ -157,8 +160,8 @@ def test_the_default_grid_is_within_half_a_percent_of_toppra_on_a_fine_one():
             discretization_scheme=constraint.DiscretizationType.Interpolation,
         ),
     ]
-    spline = toppra.SplineInterpolator(np.arange(6.0), points)
-    grid = 2.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, 3001)))
+    spline = toppra.SplineInterpolator(np.arange(1.0 * count), points)
+    grid = 0.5 * (count - 1) * (1.0 - np.cos(np.linspace(0.0, np.pi, cells + 1)))
     timed = algorithm.TOPPRA(limits, spline, gridpoints=grid, solver_wrapper='seidel')
     theirs = timed.compute_trajectory(0.0, 0.0).duration
     ours = retime(engine, SplinePath(points), robot.velocity_names).duration
