@@ -261,8 +261,7 @@ class CompiledDynamics(Dynamics):
         checked_coordinates(self.robot, q)
         a = self.acceleration(q, v, tau, t)
         rows = self.constraint_rows(q, v, time).take(self._plan.solved)
-        mass = self.mass_matrix(q)
-        independent = selected_rows(mass, rows).independent_indices
+        independent = selected_rows(mass := self.mass_matrix(q), rows).independent_indices
         if len(independent) < len(self._plan.order):
             raise InvalidInputError(
                 'the constraint rows are dependent at this state: vdot has no derivative there'
