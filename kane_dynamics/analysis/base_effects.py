@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,13 @@ from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import transmitted
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.wheel_forces import tractions_of
-from kane_dynamics.compiler.graph_code import GraphCode
 from kane_dynamics.exceptions import ConstraintError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
+
+if TYPE_CHECKING:
+    from kane_dynamics.compiler.graph_code import GraphCode
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
     [
@@ -85,7 +87,9 @@ class TracedEffects:
         there = pure([q[0], q[1], 0.0])
         moment = moment - vec3(cross(there, wrench.primary))
         parts = (_turned(cosine, sine, x) for x in (moment, force, efforts))
-        self._code = GraphCode(robot, 'effects', [*q, *v, *a, *case], [], np.concatenate([*parts]))
+        self._code = machine_code(
+            robot, 'effects', [*q, *v, *a, *case], [], np.concatenate([*parts])
+        )
         self._solved = np.linalg.inv(features(_CASES[:, :3], _CASES[:, 3], _CASES[:, 4]))
 
     def at(self, q: Floats, v: Floats, a: Floats) -> BaseEffects:
@@ -132,6 +136,13 @@ def features(acceleration: Any, omega: Any, scaling: Any) -> Any:
 _BASE = 3  # coordinates of a planar base
 
 
+def machine_code(*graph: Any) -> GraphCode:
+    """Return machine code of a graph; LLVM is loaded here, since most nodes start without it."""
+    from kane_dynamics.compiler.graph_code import GraphCode
+
+    return GraphCode(*graph)
+
+
 class TracedRecursion:
     """The wrench of the ground and the efforts of one robot, for many states in one call."""
 
@@ -139,7 +150,7 @@ class TracedRecursion:
         q, v, a = (symbols(name, n) for name, n in zip('qva', _sizes(robot), strict=True))
         efforts, wrench = transmitted(robot, q, v, a)
         result = [*vec3(wrench.dual), *vec3(wrench.primary), *efforts]
-        self._code = GraphCode(robot, 'transmitted', [*q, *v, *a], [], result)
+        self._code = machine_code(robot, 'transmitted', [*q, *v, *a], [], result)
 
     def at(self, q: Floats, v: Floats, a: Floats) -> Floats:
         """Return (tau, f) about the origin of the world, then M a + C v + g, (k, 6 + nv)."""
@@ -169,7 +180,7 @@ class TracedFooting:
         ]
         self._shapes = [part.shape for part in parts]
         result = np.concatenate([part.ravel() for part in parts])
-        self._code = GraphCode(robot, 'footing', q, [], result)
+        self._code = machine_code(robot, 'footing', q, [], result)
         matters = ca.which_depends(column(result), column(q), 1, False)
         self.indices = [k for k, moves in enumerate(matters) if moves and k >= _BASE]
 

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Margins of motions of a base as machine code: what follows each command, and what it asks."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import absolute, as_array, sign, sqrt, where
 from kane_dynamics.algebra.traced_scalar import symbols
-from kane_dynamics.analysis.base_effects import features
+from kane_dynamics.analysis.base_effects import features, machine_code
 from kane_dynamics.analysis.base_motion import followed, moving
-from kane_dynamics.compiler.graph_code import GraphCode
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
+
+if TYPE_CHECKING:
+    from kane_dynamics.compiler.graph_code import GraphCode
 
 ROW = 8  # start and goal of the twist, time [s], part of the arm's speed
 
@@ -44,7 +48,7 @@ def margin_code(robot: Robot, friction: Floats, wheels: int, motors: int) -> Gra
     row, numbers = symbols('row', ROW), symbols('parameters', sum(sizes))
     parts = np.split(as_array(numbers), np.cumsum(sizes)[:-1])
     p = MarginParameters(*(x.reshape(n) for x, n in zip(parts, shapes, strict=True)))
-    return GraphCode(robot, 'margins', row, numbers, _headrooms(as_array(row), p, friction))
+    return machine_code(robot, 'margins', row, numbers, _headrooms(as_array(row), p, friction))
 
 
 def _headrooms(row: Any, p: MarginParameters, friction: Floats) -> list[Any]:

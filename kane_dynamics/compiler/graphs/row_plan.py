@@ -46,7 +46,7 @@ _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones d
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
 _HEADINGS = 24  # closer than a choice of rows stays weak
 _STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
-_WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around the neutral state
+_WIDTHS = np.repeat([0.5, 1.5, 3.0], 6)  # [rad, m] of tries around a state
 _STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
 _STILL = 1e-9  # of speeds of about 1 [rad/s, m/s] what roundoff leaves where nothing moves
 
@@ -118,7 +118,10 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
     if len(constraints.labels) > MOST_ROWS:
         q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
         return RowPlan(tuple(constraints.rows(q, v, 0.0).elimination_order()), certain=False)
-    samples = [sampled(constraints, rng) for _ in range(_SAMPLES)]
+    samples, near = list[Sample](), constraints.robot.neutral()
+    for _ in range(_SAMPLES):
+        near, v, t = _state(constraints, rng, near)  # a loop that is closed closes nearby
+        samples.append(sample_at(constraints, near, v, t))
     order = samples[0][0].elimination_order()
     try:
         repeats = np.all([_repeats(rows, mass) for rows, mass in samples], axis=0)
@@ -256,11 +259,6 @@ def _without_time_and_switches(constraints: ConstraintSet) -> Bools:
     return np.array(steady)
 
 
-def sampled(constraints: ConstraintSet, rng: np.random.Generator) -> Sample:
-    """Return rows and M at a state in general position, on the constraints where that works."""
-    return sample_at(constraints, *_state(constraints, rng))
-
-
 def sample_at(constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> Sample:
     """Return rows and M at a state."""
     return constraints.rows(q, v, t), gauss_mass_matrix(constraints.robot, q.tolist())
@@ -269,7 +267,7 @@ def sample_at(constraints: ConstraintSet, q: Floats, v: Floats, t: float) -> Sam
 def walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[Sample]:
     """Yield rows and M along a motion of the mechanism, once around where it turns."""
     robot = constraints.robot
-    q, v, t = _state(constraints, rng)
+    q, v, t = _state(constraints, rng, robot.neutral())
     for _ in range(_STEPS):
         fastest = np.abs(v).max(initial=0.0)
         if fastest < _STILL:
@@ -282,13 +280,15 @@ def walked(constraints: ConstraintSet, rng: np.random.Generator) -> Iterator[Sam
         yield sample_at(constraints, q, v, t)
 
 
-def _state(constraints: ConstraintSet, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
+def _state(
+    constraints: ConstraintSet, rng: np.random.Generator, near: Floats
+) -> tuple[Floats, Floats, float]:
     """Return a state in general position, on the constraints where that works."""
     robot = constraints.robot
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
     for width in _WIDTHS:
         turn = rng.uniform(-width, width, robot.nv)
-        q = integrate_coordinates(robot, robot.neutral(), turn, 1.0)
+        q = integrate_coordinates(robot, near, turn, 1.0)
         try:
             q, v, _ = project(robot, constraints, q, v, t)
             break
