@@ -141,10 +141,10 @@ def test_choice_b_is_an_order_of_magnitude_shorter():
     a = np.array(operations(found['A dynamics'], written_out=True))
     b = np.array(operations(printed_graphs()['(49)'], written_out=True))
     assert a.sum() > 10 * b.sum()  # in print
-    # with each value computed once, and by moments of mass, A still has those of (49) twice over
+    # with each value computed once, and by moments of mass, A has nearly those of (49) twice over
     once = operations(found['A dynamics'])
     assert sum(once[:2]) > 2 * sum(b[:2])
-    assert sum(once) > 1.9 * sum(operations(found['(49)']))
+    assert sum(once) > 1.7 * sum(operations(found['(49)']))
 
 
 def test_operations_count_what_is_shared_once():

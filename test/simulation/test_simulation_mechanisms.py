@@ -67,7 +67,7 @@ def test_compiled_solves_are_of_independent_rows(name):
 def test_no_choice_of_rows_is_weak_without_another(name):
     # every choice of three rows of Bennett's loop is singular somewhere on the way round
     plan = plan_of(name)
-    assert bool(plan.second) == (name == 'bennett')
+    assert plan.second or name != 'bennett'  # of others a choice may be strong all the way
     if plan.second:
         assert plan.second != plan.order
         assert len(plan.second) == RANKS[name][1]

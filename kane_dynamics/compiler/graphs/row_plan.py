@@ -46,7 +46,7 @@ _SPANNING = 4e-4  # squared strength of rows that span the others; weaker ones d
 _NEVER_WEAK = 2.5e-3  # squared strength, 25 times above what the solve still takes
 _HEADINGS = 24  # closer than a choice of rows stays weak
 _STRONG = GRADES[0] ** 2  # squared strength of a choice that needs no other
-_WIDTHS = np.repeat([0.5, 1.5, 3.0], 6)  # [rad, m] of tries around a state
+_WIDTHS = (0.5, 0.5, 1.5, 1.5, 3.0, 3.0, 3.0)  # [rad, m] of tries around a state
 _STEPS, _TURN = 24, 0.3  # a walk of more than a turn, in steps [rad, m] that meet what is weak
 _STILL = 1e-9  # of speeds of about 1 [rad/s, m/s] what roundoff leaves where nothing moves
 
@@ -120,7 +120,7 @@ def _general_plan(constraints: ConstraintSet) -> RowPlan:
         return RowPlan(tuple(constraints.rows(q, v, 0.0).elimination_order()), certain=False)
     samples, near = list[Sample](), constraints.robot.neutral()
     for _ in range(_SAMPLES):
-        near, v, t = _state(constraints, rng, near)  # a loop that is closed closes nearby
+        near, v, t = _state(constraints, rng, near)
         samples.append(sample_at(constraints, near, v, t))
     order = samples[0][0].elimination_order()
     try:
@@ -286,9 +286,10 @@ def _state(
     """Return a state in general position, on the constraints where that works."""
     robot = constraints.robot
     v, t = rng.uniform(-1.0, 1.0, robot.nv), rng.uniform(0.0, 1.0)
-    for width in _WIDTHS:
+    # a loop that is singular at the neutral state closes more often near one that has closed
+    for start, width in [(x, width) for x in (robot.neutral(), near, near) for width in _WIDTHS]:
         turn = rng.uniform(-width, width, robot.nv)
-        q = integrate_coordinates(robot, near, turn, 1.0)
+        q = integrate_coordinates(robot, start, turn, 1.0)
         try:
             q, v, _ = project(robot, constraints, q, v, t)
             break
