@@ -63,6 +63,16 @@ def test_compiled_solves_are_of_independent_rows(name):
     assert plan.certain
 
 
+@pytest.mark.parametrize('seed', range(1, 5))
+def test_plans_of_loops_singular_at_the_neutral_state_are_no_luck(seed, monkeypatch):
+    """Regression: one try in five closed Bricard's loop, else its rows were judged while open."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(np.random, 'default_rng', lambda _: rng)
+    robot, rows, _, _ = MECHANISMS['bricard']()
+    plan = row_plan(kd.constraints.ConstraintSet(robot, rows))
+    assert (len(plan.order), plan.certain) == (RANKS['bricard'][1], True)
+
+
 @pytest.mark.parametrize('name', MECHANISMS)
 def test_no_choice_of_rows_is_weak_without_another(name):
     # every choice of three rows of Bennett's loop is singular somewhere on the way round
