@@ -36,7 +36,7 @@ from kane_dynamics.robot.state import checked_robot
 from kane_dynamics.typing import Floats
 
 if TYPE_CHECKING:
-    from kane_dynamics.compiler.graph_code import GraphCode
+    from kane_dynamics.compiler.graph_kernel import GraphKernel
 
 _CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
     [
@@ -136,11 +136,11 @@ def features(acceleration: Any, omega: Any, scaling: Any) -> Any:
 _BASE = 3  # coordinates of a planar base
 
 
-def machine_code(*graph: Any) -> GraphCode:
+def machine_code(*graph: Any) -> GraphKernel:
     """Return machine code of a graph; LLVM is loaded here, since most nodes start without it."""
-    from kane_dynamics.compiler.graph_code import GraphCode
+    from kane_dynamics.compiler.graph_kernel import GraphKernel
 
-    return GraphCode(*graph)
+    return GraphKernel(*graph)
 
 
 class TracedRecursion:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kane_dynamics.algebra.scalars import absolute, exp, sign, where
+from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import (
     as_finite,
@@ -132,17 +133,13 @@ def followed(start: Any, goal: Any, duration: Any, lag: Any, limit: Any) -> tupl
     gap, lags = absolute(goal - start), lag > 0.0
     beyond = gap > lag * limit
     most = where(beyond, limit, 1.0)  # finite
-    ramped = where(beyond, _least(gap - lag * most, duration * most), 0.0)
+    ramped = where(beyond, smaller(gap - lag * most, duration * most), 0.0)
     gap = gap - ramped  # the bounded rate has taken some of it
     slow = where(lags, lag, 1.0)
     gap = where(lags, gap * exp(-(duration - ramped / limit) / slow), gap)
-    rate = where(lags, _least(gap / slow, limit), where(gap > 0.0, limit, 0.0))
+    rate = where(lags, smaller(gap / slow, limit), where(gap > 0.0, limit, 0.0))
     side = sign(goal - start)
     return goal - side * gap, side * rate
-
-
-def _least(a: Any, b: Any) -> Any:
-    return where(a < b, a, b)
 
 
 def moving(twist: Floats, rate: Floats) -> BaseMotion:

@@ -16,7 +16,7 @@ from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 if TYPE_CHECKING:
-    from kane_dynamics.compiler.graph_code import GraphCode
+    from kane_dynamics.compiler.graph_kernel import GraphKernel
 
 ROW = 8  # start and goal of the twist, time [s], part of the arm's speed
 
@@ -37,7 +37,7 @@ class MarginParameters(NamedTuple):
         return np.concatenate([part.ravel() for part in self])
 
 
-def margin_code(robot: Robot, friction: Floats, wheels: int, motors: int) -> GraphCode:
+def margin_code(robot: Robot, friction: Floats, wheels: int, motors: int) -> GraphKernel:
     """Return the headrooms of rows; friction of each contact, NaN where it is not known."""
     k = len(friction)
     shapes = MarginParameters(

@@ -27,16 +27,24 @@ def weighted(W: Array, x: Array, y: Array) -> float:
     return total
 
 
+def remainder(count: int, part: float, W: Array, rows: Array, row: Array) -> float:
+    """Take orthonormal rows out of another; return its square, or 0 below a part of it."""
+    before = weighted(W, row, row)
+    for _ in range(2):
+        for i in range(count):
+            add(Z, -weighted(W, row, rows[i * Z :]), rows[i * Z :], row)
+    size = weighted(W, row, row)
+    if size > part * before:
+        return size
+    return 0.0
+
+
 def orthonormal(m: int, W: Array, rows: Array) -> float:
     """Make rows orthonormal in weights, as long as none repeats those before; return how many."""
     for r in range(m):
         row = rows[r * Z :]
-        before = weighted(W, row, row)
-        for _ in range(2):
-            for i in range(r):
-                add(Z, -weighted(W, row, rows[i * Z :]), rows[i * Z :], row)
-        size = weighted(W, row, row)
-        if not size > REPEATED * before:
+        size = remainder(r, REPEATED, W, rows, row)
+        if not size > 0.0:
             return r
         for k in range(Z):
             row[k] = row[k] / sqrt(size)
@@ -149,12 +157,8 @@ def moving(W: Array, rows: Array) -> float:
     for r in range(S):
         row = rows[r * Z :]
         first = rows[rank * Z :]
-        before = weighted(W, row, row)
-        for _ in range(2):
-            for i in range(rank):
-                add(Z, -weighted(W, row, rows[i * Z :]), rows[i * Z :], row)
-        size = weighted(W, row, row)
-        if size > STILL * STILL * before:
+        size = remainder(rank, STILL * STILL, W, rows, row)
+        if size > 0.0:
             for k in range(Z):
                 local = row[k] / sqrt(size)
                 row[k] = first[k]
@@ -267,6 +271,6 @@ NUMBERS = {
     **{'SHARE': SHARE, 'SHARED': SHARED, 'STILL': STILL},
 }
 ROUTINES = (
-    *(dot, add, copy, weighted, orthonormal, least, within, moving, still_share),
+    *(dot, add, copy, weighted, remainder, orthonormal, least, within, moving, still_share),
     *(nearest_motion, limited_effort),
 )

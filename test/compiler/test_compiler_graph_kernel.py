@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import kane_dynamics as kd
 from kane_dynamics.algebra.scalars import exp, where
 from kane_dynamics.algebra.traced_scalar import symbols
-from kane_dynamics.compiler.graph_code import GraphCode
+from kane_dynamics.compiler.graph_kernel import GraphKernel
 
 
 def formula(x, p):
@@ -19,7 +19,7 @@ def formula(x, p):
 @pytest.mark.parametrize('count', [0, 1, 7, 8, 29])
 def test_rows_share_parameters(count, rng):
     x, p = symbols('x', 2), symbols('p', 2)
-    code = GraphCode(kd.serial_chain(1), 'formula', x, p, formula(x, p))
+    code = GraphKernel(kd.serial_chain(1), 'formula', x, p, formula(x, p))
     rows, parameters = rng.normal(size=(count, 2)), np.array([2.0, -0.1])
     expected = [formula(row, parameters) for row in rows]
     assert_allclose(code(rows, parameters), np.reshape(expected, (count, 3)), rtol=1e-14)

@@ -23,7 +23,7 @@ from kane_dynamics.typing import Floats, NDArray
 Scalars = Sequence[Any] | NDArray
 
 
-class GraphCode:
+class GraphKernel:
     """A function of a row of numbers and of parameters, which many rows share."""
 
     def __init__(
@@ -31,12 +31,10 @@ class GraphCode:
     ) -> None:
         inputs, self._width = [column(row), column(shared)], len(result)
         graph = ca.Function(name, inputs, [column(result), ca.SX(1.0)], {'cse': True})
-        shapes = (len(row),), ((self._width,),)
-        self._spec = KernelSpec(name, *shapes, graph, len(shared))
+        self._spec = KernelSpec(name, (len(row),), ((self._width,),), graph, len(shared))
         recipe = Recipe(robot, ConstraintSet(robot), RowPlan(), (), (), True)
         kernels = recipe.cached((name, graph.serialize()), self._compiled)[0]
-        code = [kernel.code for kernel in kernels.values()]
-        module = NativeModule(code, [f'{name}_batch'], Linker())
+        module = NativeModule([x.code for x in kernels.values()], [f'{name}_batch'], Linker())
         numbers = [ctypes.c_void_p] * 4, [ctypes.c_int64] * 2
         self._run = module.function(f'{name}_batch', None, *numbers[0], *numbers[1])
 
