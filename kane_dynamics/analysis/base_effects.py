@@ -38,17 +38,8 @@ from kane_dynamics.typing import Floats
 if TYPE_CHECKING:
     from kane_dynamics.compiler.graph_kernel import GraphKernel
 
-_CASES = np.array(  # a_x, a_y, alpha, omega, s that determine the coefficients
-    [
-        [0.0, 0.0, 0.0, 0.0, 0.0],
-        [1.0, 0.0, 0.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0, 0.0, 0.0],
-        [0.0, 0.0, 1.0, 0.0, 0.0],
-        [0.0, 0.0, 0.0, 1.0, 0.0],
-        [0.0, 0.0, 0.0, 0.0, 1.0],
-        [0.0, 0.0, 0.0, 1.0, 1.0],
-    ]
-)
+# a_x, a_y, alpha, omega, s that determine the coefficients
+_CASES = np.vstack([np.zeros(5), np.eye(5), [0.0, 0.0, 0.0, 1.0, 1.0]])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -124,12 +115,8 @@ def features(acceleration: Any, omega: Any, scaling: Any) -> Any:
     w, s = np.asarray(omega), np.asarray(scaling)
     shape = np.broadcast_shapes(acceleration.shape[:-1], w.shape, s.shape)
     parts = np.ones((*shape, len(_CASES)), np.result_type(acceleration, w, s))
-    parts[..., 1:4], parts[..., 4], parts[..., 5], parts[..., 6] = (
-        acceleration,
-        w * w,
-        s * w,
-        s * s,
-    )
+    parts[..., 1:4] = acceleration
+    parts[..., 4], parts[..., 5], parts[..., 6] = w * w, s * w, s * s
     return parts
 
 

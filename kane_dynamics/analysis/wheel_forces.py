@@ -34,7 +34,7 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.rolling import RollingWheel, Touch
 from kane_dynamics.constraints.wheels import NoSideSlip
 from kane_dynamics.dynamics.constrained import START
-from kane_dynamics.dynamics.functions import constrained_inverse_dynamics
+from kane_dynamics.dynamics.functions import OneState
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import ArrayLike, Floats
@@ -162,23 +162,11 @@ def picture_of(
     wrench, polygon = contacts.wrench(q, v, a, external_wrenches), contacts.polygon_of(geometry)
     loads = normal_forces(polygon, wrench, contacts.stiffness)
     scrub_effort = contacts.sliding_forces(q, v, loads.forces) if contacts.sliding else {}
+    engine = contacts.dynamics
     if scrub_effort or external_wrenches:
         pushed = _with_friction(contacts, coordinates, scrub_effort, external_wrenches)
-        effort = constrained_inverse_dynamics(
-            contacts.robot,
-            q,
-            v,
-            a,
-            contacts.constraints,
-            actuated,
-            weights,
-            external_wrenches=pushed,
-            time=time,
-        )
-    else:
-        effort = contacts.dynamics.constrained_inverse_dynamics(
-            q, v, a, actuated, weights, time=time
-        )
+        engine = OneState(contacts.robot, contacts.constraints, pushed)
+    effort = engine.constrained_inverse_dynamics(q, v, a, actuated, weights, time=time)
     if loads.determined != EXACT and not scrub_effort:
         loads = with_joints(loads, contacts, coordinates, effort, actuated, time)
     tractions = tractions_of(contacts, coordinates, geometry.touches, effort.multipliers)

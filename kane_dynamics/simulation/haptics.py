@@ -26,9 +26,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kane_dynamics.algebra.matrices import skew
-from kane_dynamics.algebra.pose import Pose, log
-from kane_dynamics.algebra.quaternions import vec3
+from kane_dynamics.algebra.pose import Pose, rate_of_turning, rotation_vector
+from kane_dynamics.algebra.quaternions import pure, vec3
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.checks import as_count, as_positive, as_vector
 from kane_dynamics.robot.motion import integrate_coordinates
@@ -37,7 +36,6 @@ from kane_dynamics.simulation.simulation import Simulation
 from kane_dynamics.typing import ArrayLike, Floats
 
 AXES = ('about x', 'about y', 'about z', 'along x', 'along y', 'along z')
-_SERIES = 1e-2  # [rad] below which the series of the bend is exact to roundoff
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -130,15 +128,16 @@ class VirtualCoupler:
         relative = s.conjugate() * h
         R, arm = relative.rotation_matrix(), relative.position()
         omega_h, v_h = as_vector('device_twist', device_twist, 6).reshape(2, 3) @ R.T
-        angle = 2.0 * vec3(log(relative.dual_quaternion()).primary)
+        angle = rotation_vector(relative.rotation)
+        turned = vec3(angle)
         K, B = np.array(self.stiffness).reshape(2, 3), np.array(self.damping).reshape(2, 3)
-        spring = rate_of_rotation_vector(angle).T @ (K[0] * angle)
+        spring = vec3(rate_of_turning(-angle, pure(K[0] * turned)))
         couple = spring + B[0] * (omega_h - omega_s)
         force = K[1] * arm + B[1] * (v_h - v_s - np.cross(omega_s, arm))
         return CouplerWrenches(
             np.r_[couple + np.cross(arm, force), force],
             -np.r_[R.T @ couple, R.T @ force],
-            0.5 * float(K[0] @ angle**2 + K[1] @ arm**2),
+            0.5 * float(K[0] @ turned**2 + K[1] @ arm**2),
         )
 
 
@@ -163,17 +162,6 @@ def needed_damping(
     if frequency is None:
         return 0.5 * T * K + np.abs(B)
     return 0.5 * T * K - B * np.cos(frequency * T)
-
-
-def rate_of_rotation_vector(angle: Floats) -> Floats:
-    """Return the matrix that makes the rate of a rotation vector of the angular velocity."""
-    size, S = float(np.linalg.norm(angle)), np.asarray(skew(angle), dtype=float)
-    if size < _SERIES:
-        bend = 1.0 / 12.0 + size**2 / 720.0
-    else:
-        bend = (1.0 - 0.5 * size / np.tan(0.5 * size)) / size**2
-    matrix: Floats = np.eye(3) - 0.5 * S + bend * S @ S
-    return matrix
 
 
 def _check_passive(b: Floats, needed: Floats, period: float) -> None:

@@ -13,7 +13,6 @@ from support.machines import X, inertia, prismatic
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.simulation import DeviceLoop, VirtualCoupler, needed_damping
-from kane_dynamics.simulation.haptics import rate_of_rotation_vector
 
 K = np.array([30.0, 20.0, 50.0, 800.0, 500.0, 1200.0])
 B = np.array([0.3, 0.2, 0.1, 4.0, 6.0, 2.0])
@@ -82,18 +81,6 @@ def test_the_spring_gives_what_it_stores_and_the_damper_takes(seed, angle):
     arm = R.inv().apply(device[:3] - frame[:3])
     speed = R.inv().apply(own.apply(device_twist[3:])) - twist[3:] - np.cross(twist[:3], arm)
     assert taken == pytest.approx(np.sum(B * np.r_[turning, speed] ** 2), rel=1e-9)
-
-
-@pytest.mark.parametrize('angle', [1e-9, 0.0099, 0.0101, 1.0, 3.0])
-def test_rates_of_rotation_vectors(angle):
-    """The inverse of the left Jacobian, the sum of S^k/(k + 1)!."""
-    a = angle * np.array([2.0, -1.0, 2.0]) / 3.0
-    S = np.cross(a[:, None], np.eye(3), axis=0)
-    Jacobian, term = np.eye(3), np.eye(3)
-    for k in range(1, 40):
-        term = term @ S / (k + 1)
-        Jacobian = Jacobian + term
-    assert_allclose(rate_of_rotation_vector(a) @ Jacobian, np.eye(3), rtol=0, atol=1e-14)
 
 
 def test_a_spring_by_hand():
