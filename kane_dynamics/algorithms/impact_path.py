@@ -235,7 +235,4 @@ def _first_root(series: Floats, begin: float, h: float) -> float | None:
     if k == 0:
         return begin if values[0] >= 0.0 else None
     before, after = times[k - 1 : k + 1].tolist()
-    root: float = scipy.optimize.brentq(
-        lambda s: s**powers @ series, before, after, xtol=_ROOT * h
-    )
-    return root
+    return scipy.optimize.brentq(lambda s: s**powers @ series, before, after, xtol=_ROOT * h)

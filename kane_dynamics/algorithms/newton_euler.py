@@ -138,8 +138,7 @@ def required_effort(
     tau = tree_effort(robot, q, speeds, rates, gravity=gravity, external=external)
     armature = [rotor * rate for rotor, rate in zip(robot.armature.tolist(), rates, strict=True)]
     drag = [friction * x for x in joint_friction(robot, v)]
-    result: NDArray = tau + as_array(armature) + as_array(drag)
-    return result
+    return tau + as_array(armature) + as_array(drag)
 
 
 def inertial_wrench(
@@ -201,8 +200,7 @@ def reference_effort(
     inertia, coriolis, gravity, friction = switches
     remainder = required_effort(robot, q, x, rate, switches=(inertia, 0.0, gravity, friction))
     turning = [coriolis * effort for effort in coriolis_effort(robot, q, v, x)]
-    result: NDArray = remainder + as_array(turning)
-    return result
+    return remainder + as_array(turning)
 
 
 ExternalWrenches = Mapping[str, ArrayLike] | None

@@ -104,8 +104,7 @@ def constrained_motion(
 def unit_scaling(sizes: Floats) -> Floats:
     """Return the factors that bring rows of these norms to unit length; zero rows stay zero."""
     largest = float(sizes.max(initial=0.0)) or 1.0
-    scaling: Floats = 1.0 / np.where(sizes > _NO_ROW * largest, sizes, largest)
-    return scaling
+    return 1.0 / np.where(sizes > _NO_ROW * largest, sizes, largest)
 
 
 def solve_square(system: Floats, right_side: Floats) -> tuple[Floats, int]:

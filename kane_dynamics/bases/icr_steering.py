@@ -106,8 +106,7 @@ class _Angles(NamedTuple):
         if not square > _APART * (cc + dd) ** 2:  # singular values say what moves nothing
             pairs = [(*slope, r) for slope, r in zip(self.slopes, values, strict=True) if slope]
             columns = np.array(pairs).reshape(-1, 4)
-            least: list[float] = np.linalg.lstsq(columns[:, :3], columns[:, 3], _WEAK)[0].tolist()
-            return least
+            return np.linalg.lstsq(columns[:, :3], columns[:, 3], _WEAK)[0].tolist()
         step = [0.0, 0.0, 0.0]
         step[i], step[j] = (dd * cr - cd * dr) / square, (cc * dr - cd * cr) / square
         return step

@@ -178,8 +178,7 @@ def checked_constraint(name: str, one: Any) -> Constraint:
         raise InvalidInputError(
             f'{name}: need what functions of kane_dynamics.constraints return, got {describe(one)}'
         )
-    checked: Constraint = one
-    return checked
+    return one
 
 
 def _check_robot(robot: Robot, constraint: Constraint) -> None:

@@ -128,8 +128,7 @@ class RowSelection:
         if self._takes_all:
             return multipliers
         weighted = self.coefficients * np.square(self.weights)[:, None]
-        share: Floats = weighted @ np.linalg.solve(self.coefficients.T @ weighted, multipliers)
-        return share
+        return weighted @ np.linalg.solve(self.coefficients.T @ weighted, multipliers)
 
     def check_speeds(self, v: Floats) -> None:
         """
@@ -265,8 +264,7 @@ def _graded(
 
 
 def _distances(left: list[Floats]) -> Floats:
-    distances: Floats = np.maximum.reduce([row_lengths(part) for part in left])
-    return distances
+    return np.maximum.reduce([row_lengths(part) for part in left])
 
 
 def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Bools) -> Floats:
@@ -275,8 +273,7 @@ def _unit_factors(rows: ConstraintRows, sizes: Floats, active: Bools) -> Floats:
     if not active.all():
         largest = np.where(active, largest, _largest(rows.owners, sizes))
     fallback = float(sizes.max(initial=0.0)) or 1.0
-    factors: Floats = 1.0 / np.where(largest > VANISHED, largest, fallback)
-    return factors
+    return 1.0 / np.where(largest > VANISHED, largest, fallback)
 
 
 def _largest(groups: tuple[int, ...], sizes: Floats) -> Floats:

@@ -134,7 +134,6 @@ class StepInterval:
 
 def _zero(function: Callable[[float], float], a: float, b: float) -> float:
     """Return where a function changes its sign."""
-    root: float = scipy.optimize.brentq(
+    return scipy.optimize.brentq(
         function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps
     )
-    return root

@@ -91,8 +91,7 @@ class GeneralizedSpeeds:
 
         """
         W, X = self.matrices(q, t)
-        v: Floats = W @ as_vector('u', u, self.count) + X
-        return v
+        return W @ as_vector('u', u, self.count) + X
 
     def matrices(self, q: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
         """

@@ -127,8 +127,7 @@ def mass_rate(terms: MethodTerms, q: Floats, v: Floats, balance: SpeedBalance) -
     """Return dQ/dt = W' dM/dt W + dW/dt' M W + W' M dW/dt along v, shape (nu, nu)."""
     W = balance.map.W
     turning = balance.map.W_rate.T @ balance.velocity_mass @ W
-    rate: Floats = W.T @ terms.mass_rate(q, v) @ W + turning + turning.T
-    return rate
+    return W.T @ terms.mass_rate(q, v) @ W + turning + turning.T
 
 
 def in_velocities(

@@ -148,8 +148,7 @@ def effort_law(
 ) -> EffortLaw:
     """Return efforts, given as a function, an array or not at all, as a function (t, q, v)."""
     if callable(effort):
-        law: EffortLaw = as_function('effort', effort, 't', 'q', 'v')
-        return law
+        return as_function('effort', effort, 't', 'q', 'v')
     rows = effort_rows(robot, effort, count)
     return lambda t, q, v: rows[min(round(t / step), len(rows) - 1)]
 
@@ -259,8 +258,7 @@ def energy_balance(
     work = np.sum(effort * moved, axis=1)
 
     def dissipated(v: Floats) -> Floats:
-        power: Floats = np.sum(robot.damping * v * v + robot.friction * np.abs(v), axis=1)
-        return power
+        return np.sum(robot.damping * v * v + robot.friction * np.abs(v), axis=1)
 
     ends, middle = dissipated(motion.v), dissipated(moved / h)
     return EnergyBalance(energy, work, h[:, 0] / 6.0 * (ends[:-1] + 4.0 * middle + ends[1:]))
