@@ -8,12 +8,10 @@ Brent's. Gaps that close and open again within a step are found by the sign of t
 ends.
 """
 
-from collections.abc import Callable
 from math import sqrt
 from operator import mul
 from typing import NamedTuple
 
-import numpy as np
 import scipy
 
 from kane_dynamics.events.flow import Flow
@@ -87,11 +85,10 @@ class StepInterval:
         """Return when guard k, which is negative after h, begins to be; None for a slow slip."""
         if k < len(last.rates) and (root := self._gap_root(k, h, first, last)) is not None:
             return root
-        value = self._value_of(k)
         begin, end = 0.0, h
         for j in range(_HALVINGS):
-            if value(begin) > 0.0:
-                return _zero(value, begin, end)
+            if self.guard_values(begin).values[k] > 0.0:
+                return self._zero('values', k, begin, end)
             end = h * 0.5**j
             begin = 0.5 * end
         return None if self.detector.begins(k) else 0.0
@@ -120,20 +117,15 @@ class StepInterval:
             if not rate < 0.0 < later or k in failing:
                 continue
             if 0.0 < first.values[k] < -_DEEPEST * rate * h:
-                lowest = _zero(self._rate_of(k), 0.0, h)
+                lowest = self._zero('rates', k, 0.0, h)
                 if self.guard_values(lowest).values[k] < 0.0:
-                    dips.append((_zero(self._value_of(k), 0.0, lowest), k))
+                    dips.append((self._zero('values', k, 0.0, lowest), k))
         return dips
 
-    def _rate_of(self, k: int) -> Callable[[float], float]:
-        return lambda s: self.guard_values(s).rates[k]
+    def _zero(self, what: str, k: int, a: float, b: float) -> float:
+        """Return when one of the values or rates changes its sign."""
 
-    def _value_of(self, k: int) -> Callable[[float], float]:
-        return lambda s: self.guard_values(s).values[k]
+        def of(s: float) -> float:
+            return getattr(self.guard_values(s), what)[k]
 
-
-def _zero(function: Callable[[float], float], a: float, b: float) -> float:
-    """Return where a function changes its sign."""
-    return scipy.optimize.brentq(
-        function, a, b, xtol=ROOT_TOLERANCE, rtol=4.0 * np.finfo(float).eps
-    )
+        return scipy.optimize.brentq(of, a, b, xtol=ROOT_TOLERANCE)

@@ -6,10 +6,10 @@ They are positive while it lasts: gaps of open contacts, pushes of closed ones, 
 friction of those that stick, slips of those that slide, and margins of limits of constraints.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from operator import ge, itemgetter
+from operator import ge
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +67,7 @@ class GuardValues(NamedTuple):
     """Values of all guards, and the rates of the gaps among them, which come first."""
 
     values: list[float]
-    rates: tuple[float, ...]
+    rates: list[float]
 
 
 class EventDetector:
@@ -78,7 +78,7 @@ class EventDetector:
     ) -> None:
         self._flow, self._directions, self._rows = flow, directions, rows
         gaps = [_guard(GAP, part, rows, [part.distance]) for part in mode.in_state(OPEN)]
-        self._open = _picked([guard.rows[0] for guard in gaps])
+        self._open = [guard.rows[0] for guard in gaps]
         self._slips = [
             _guard(SLIP, part, rows, [part.contact.tangent])
             for part in mode.slipping
@@ -90,7 +90,7 @@ class EventDetector:
             for part in mode.in_state(SLIPS, STICKS)
             if part.contact is not None and part.contact.normal is not None
         ]
-        self._pushes = _picked([guard.rows[0] for guard in pushes])
+        self._pushes = [guard.rows[0] for guard in pushes]
         self._bounds = _bounds(mode, rows)
         self._forces = bool(pushes or self._bounds)
         self._shares = any(guard.kind == GRIP for guard in self._bounds)
@@ -105,11 +105,10 @@ class EventDetector:
     def guard_values(self, q: Floats, v: Floats, tau: Floats, t: float) -> GuardValues:
         """Return the value of every guard at a state."""
         distances, rates, forces = self._flow.row_values(q, v, tau, t, self._forces).tolist()
-        values = [*self._open(distances)]
-        for guard in self._slips:
-            values.append(self._slip(guard, [rates[k] for k in guard.rows]))
+        values = [distances[k] for k in self._open]
+        values += [self._slip(guard, [rates[k] for k in guard.rows]) for guard in self._slips]
         values += self._shared(q, v, t, forces)[0]
-        guards = GuardValues(values, self._open(rates))
+        guards = GuardValues(values, [rates[k] for k in self._open])
         self._last = q, v, guards  # the end of a step is the start of the next
         return guards
 
@@ -117,7 +116,8 @@ class EventDetector:
         self, q: Floats, v: Floats, t: float, forces: Forces
     ) -> tuple[list[float], Floats | None]:
         """Return pushes and margins; where one fails, the largest with their forces, if others."""
-        margins = [*self._pushes(forces), *(guard.margin(forces) for guard in self._bounds)]
+        margins = [forces[k] for k in self._pushes]
+        margins += [guard.margin(forces) for guard in self._bounds]
         if not self._shares or all(margin >= 0.0 for margin in margins):
             return margins, None
         N = self._flow.left_null_space(q, v, t)
@@ -171,13 +171,6 @@ class EventDetector:
         if len(slip) == 1:
             return float(self._directions[guard.part.name][0] * slip[0])
         return hypot(*slip) - 2.0 * NOTHING[SLIP]
-
-
-def _picked(numbers: Sequence[int]) -> Callable[[Forces], tuple[float, ...]]:
-    """Return a function that picks entries; `itemgetter` alone gives one as no tuple."""
-    if len(numbers) > 1:
-        return itemgetter(*numbers)
-    return lambda values: tuple(values[k] for k in numbers)
 
 
 def _bounds(mode: Mode, rows: NamedRows) -> list[Guard]:
