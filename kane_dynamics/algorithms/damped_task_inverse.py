@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from kane_dynamics.algebra.scalars import Scalar, sqrt, where
-from kane_dynamics.algorithms.row_elimination import Elimination, SparseRow, dot, product
+from kane_dynamics.algorithms.row_elimination import Elimination, SparseRow, dot, factored, product
 from kane_dynamics.constraints.row_selection import TAKEN
 
 DAMPED = 0.01
@@ -25,15 +25,6 @@ _NOTHING = 1e-12  # added to G where its inverse is looked at: a squared distanc
 _BESIDE = 1e-20  # part of the size of ways that rotations have at least, squared, and vice versa
 
 Spread = Callable[[Sequence[Scalar]], Sequence[Scalar]]
-
-
-def eliminated(gram: Sequence[Sequence[Scalar]]) -> tuple[Elimination, list[Scalar]]:
-    """Return the factors of the lower triangle of a positive definite matrix, and its pivots."""
-    factors, pivots = Elimination(gram, [0] * len(gram)), []
-    for _ in gram:
-        pivots.append(factors.strength() * factors.scale[0])
-        factors.take()
-    return factors, pivots
 
 
 class DampedTaskInverse:
@@ -65,24 +56,24 @@ class DampedTaskInverse:
         ]
         self._free = [1.0 - one for one in selection]
         looked = self._factors(_NOTHING)
-        inverse = sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0)
+        inverse = sum(looked.inverse_diagonal(), 0.0) - sum(self._free, 0.0)
         below = 1.0 - 1.0 / where(inverse > 0.0, damped**2 * inverse, 1.0)
         square = where(below > 0.0, (damped * below) * (damped * below), 0.0)
-        self._solve = self._factors(square)[0].solve
+        self._solve = self._factors(square).solve
         self.damping = sqrt(square)
         rank, volume = 0.0, 1.0
-        for pivot, one in zip(looked[1], selection, strict=True):
+        for pivot, one in zip(looked.pivots, selection, strict=True):
             rank = rank + where(pivot > TAKEN**2, one, 0.0)
             volume = volume * pivot
         self.rank, self.manipulability = rank, sqrt(volume)
 
-    def _factors(self, more: Scalar) -> tuple[Elimination, list[Scalar]]:
-        """Return the factors of G with more on its diagonal, and their pivots."""
+    def _factors(self, more: Scalar) -> Elimination:
+        """Return the factors of G with more on its diagonal."""
         gram = [
             [*row[:-1], row[-1] + (more + free)]
             for row, free in zip(self._gram, self._free, strict=True)
         ]
-        return eliminated(gram)
+        return factored(gram)
 
     def step(self, target: Sequence[Scalar]) -> list[Scalar]:
         """Return the least accelerations that move the frame by `target`, as far as it can."""

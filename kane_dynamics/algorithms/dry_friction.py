@@ -102,33 +102,28 @@ _OTHER = 1e-7
 _SINGULAR_STATE = 1e-11  # singular value, of rows of unit length
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """Whether a contact's normal speed is zero, and which way it slips; 0 where it sticks."""
-
-    closed: bool
-    side: int
+State = tuple[tuple[bool, int], ...]
+"""Whether the normal speed of each contact is zero, and which way it slips; 0 where it sticks."""
 
 
-def planar_states(problem: FrictionProblem) -> list[tuple[_State, ...]]:
+def planar_states(problem: FrictionProblem) -> list[State]:
     """Return all states to try; none where contacts are not planar, or too many."""
     tangents = np.bincount(problem.owner, minlength=problem.count)
     if tangents.max(initial=0) > 1:
         return []
+    rough = (tangents > 0) & (problem.friction > 0.0)
     ways = [
         [
-            _State(closed, side)
+            (closed, side)
             for closed in (False, True)
-            for side in ((0, 1, -1) if rough and (closed or load > 0.0) else (0,))
+            for side in ((0, 1, -1) if rubs and (closed or load > 0.0) else (0,))
         ]
-        for rough, load in zip(
-            (tangents > 0) & (problem.friction > 0.0), problem.load.tolist(), strict=True
-        )
+        for rubs, load in zip(rough, problem.load, strict=True)
     ]
     return list(product(*ways)) if prod(map(len, ways)) <= MOST_STATES else []
 
 
-def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]]) -> list[Floats]:
+def planar_solutions(problem: FrictionProblem, states: list[State]) -> list[Floats]:
     """Return forces p of every motion that Coulomb's law allows."""
     result: list[tuple[Floats, Floats]] = []
     response = problem.response
@@ -142,13 +137,11 @@ def planar_solutions(problem: FrictionProblem, states: list[tuple[_State, ...]])
     return [p for _, p in result]
 
 
-def _of_state(
-    problem: FrictionProblem, response: Floats, state: tuple[_State, ...]
-) -> Floats | None:
+def _of_state(problem: FrictionProblem, response: Floats, state: State) -> Floats | None:
     """Return forces of a state of all contacts, if Coulomb's law allows it."""
     k, owner, load = problem.count, problem.owner, problem.load
-    closed = np.array([one.closed for one in state])
-    side = np.array([one.side for one in state], dtype=float)[owner]
+    closed = np.array([shut for shut, _ in state])
+    side = np.array([way for _, way in state], dtype=float)[owner]
     pressed = (closed | (load > 0.0)) & (problem.friction > 0.0)
     zero = np.concatenate([closed, (side == 0.0) & pressed[owner]])
     # normal forces, with the friction of those that slip, and tangents that stick are unknown
@@ -162,17 +155,12 @@ def _of_state(
     )[0]
     p: Floats = values + columns[:, zero] @ unknown
     u, allowed = response @ p + problem.free, _ACCURATE * problem.size + problem.roundoff(p)
-    parts = u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed
-    if any(part.any() for part in parts):
-        return None
-    return problem.lawful(p) if _is_allowed(problem, p, allowed) else None
-
-
-def _is_allowed(problem: FrictionProblem, p: Floats, allowed: float) -> bool:
-    pushes, pulls = p[: problem.count], p[problem.count :]
-    if (pushes < problem.load - allowed).any():
-        return False
-    return bool((np.abs(pulls) <= (problem.friction * pushes)[problem.owner] + allowed).all())
+    against = (
+        *(u[:k] < -allowed, np.abs(u[zero]) > allowed, side * u[k:] < -allowed),
+        p[:k] < load - allowed,
+        np.abs(p[k:]) > (problem.friction * p[:k])[owner] + allowed,
+    )
+    return None if any(part.any() for part in against) else problem.lawful(p)
 
 
 MOST_STEPS = 2000  # of Newton's method: some 50 ms; one contact in 10^3 takes more than 30

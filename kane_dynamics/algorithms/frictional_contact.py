@@ -48,6 +48,10 @@ class ContactSolution(NamedTuple):
         """Return p_n and p_t."""
         return np.concatenate([self.pushes, self.tractions])
 
+    def pushing(self, contacts: ClosedContacts) -> tuple[str, ...]:
+        """Return the names of the contacts that push."""
+        return tuple(contacts.labels[k] for k in np.flatnonzero(self.pushes > 0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class ContactProblem:
@@ -279,7 +283,6 @@ def _motion(
     problem: ContactProblem, selection: RowSelection, result: ContactSolution
 ) -> ContactMotion:
     space, contacts, k = problem.space, problem.contacts, len(problem.contacts)
-    pushing = zip(contacts.labels, result.pushes, strict=True)
     return ContactMotion(
         result.x,
         selection.shared(result.multipliers),
@@ -289,7 +292,7 @@ def _motion(
         problem.relative(result.x)[:k],
         selection.rows.labels,
         contacts.labels,
-        tuple(label for label, push in pushing if push > 0.0),
+        result.pushing(contacts),
         result.states,
         result.residual,
     )

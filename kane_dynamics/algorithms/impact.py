@@ -112,7 +112,7 @@ def resolve_impact(
     problem = ContactProblem('speed', v, space, b0, contacts, least, still, *none)
     result, scale = _dissipative(_LAWS[law](problem), problem, mass_matrix)
     selection.check_speeds(result.x)
-    change, pushing = result.x - v, zip(contacts.labels, result.pushes, strict=True)
+    change = result.x - v
     return Impact(
         result.x,
         selection.shared(result.multipliers),
@@ -121,7 +121,7 @@ def resolve_impact(
         -float(change @ mass_matrix @ (v + 0.5 * change)),
         selection.rows.labels,
         contacts.labels,
-        tuple(label for label, push in pushing if push > 0.0),
+        result.pushing(contacts),
         result.states,
         scale,
     )

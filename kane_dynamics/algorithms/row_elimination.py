@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple
 
 from kane_dynamics.algebra.scalars import Scalar, is_number, is_zero, where
-from kane_dynamics.algorithms.sparse_ldl import smaller
+from kane_dynamics.algorithms.sparse_ldl import larger, smaller
 from kane_dynamics.constraints.row_selection import GRADES, ROUNDOFF_ROW, TAKEN, VANISHED
 from kane_dynamics.typing import NDArray
 
@@ -117,7 +118,7 @@ class Elimination:
         self.lower: list[list[Scalar]] = []
         self._inverse: list[Scalar] = []
         self.strengths: list[Scalar] = []
-        self._pivot: Scalar = 0.0
+        self.pivots: list[Scalar] = []
 
     def strength(self) -> Scalar:
         """Eliminate the next row; return its squared strength beside the rows taken so far."""
@@ -129,23 +130,22 @@ class Elimination:
             scaled.append(entry)
             row.append(entry * inverse)
         self.lower.append(row)
-        self._pivot = values[-1] - dot(scaled, row)
-        self.strengths.append(ratio(self._pivot, self.scale[len(row)]))
+        self.pivots.append(values[-1] - dot(scaled, row))
+        self.strengths.append(ratio(self.pivots[-1], self.scale[len(row)]))
         return self.strengths[-1]
 
     def take(self, use: Scalar = 1.0) -> None:
         """Take the row just eliminated, where `use` is not 0."""
+        pivot = self.pivots[-1]
         if is_number(use):
-            self._inverse.append(use / (self._pivot if not is_zero(self._pivot) else 1.0))
+            self._inverse.append(use / (pivot if not is_zero(pivot) else 1.0))
             return
-        self._inverse.append(where(use > 0.0, 1.0 / where(use > 0.0, self._pivot, 1.0), 0.0))
+        self._inverse.append(where(use > 0.0, 1.0 / where(use > 0.0, pivot, 1.0), 0.0))
 
     def nearness(self) -> Scalar:
         """Return the largest inverse of a row's squared distance from all others, in its scale."""
-        most: Scalar = 0.0
-        for scale, inverse in zip(self.scale, self.inverse_diagonal(), strict=False):
-            most = where(scale * inverse > most, scale * inverse, most)
-        return most
+        parts = zip(self.scale, self.inverse_diagonal(), strict=False)
+        return reduce(larger, (scale * inverse for scale, inverse in parts), 0.0)
 
     def inverse_diagonal(self) -> list[Scalar]:
         """Return the diagonal of G^-1 of the rows so far: 1 / squared distance from all others."""
@@ -178,6 +178,15 @@ class Elimination:
         return x
 
 
+def factored(gram: Sequence[Sequence[Scalar]]) -> Elimination:
+    """Return the factors of the lower triangle of a positive definite matrix."""
+    factors = Elimination(gram, range(len(gram)))
+    for _ in gram:
+        factors.strength()
+        factors.take()
+    return factors
+
+
 class Solvable(NamedTuple):
     """Rows after elimination in the metric of M^-1."""
 
@@ -206,7 +215,7 @@ def eliminate(
     beyond: list[Scalar] = []
     for _ in system.repeated:
         local, plain_own = factors.strength(), in_si.strength()
-        beyond.append(where(local > plain_own, local, plain_own))
+        beyond.append(larger(plain_own, local))
         factors.take(0.0)
         in_si.take(0.0)
     weak = [where(strength <= _DROPPED, 1.0, 0.0) for strength in beyond]
@@ -272,8 +281,7 @@ def _largest(groups: Sequence[int], sizes: Sequence[Scalar]) -> list[Scalar]:
     """Return for each row the largest size in its group."""
     largest: dict[int, Scalar] = {}
     for group, size in zip(groups, sizes, strict=True):
-        known = largest.get(group)
-        largest[group] = size if known is None else where(size > known, size, known)
+        largest[group] = larger(largest[group], size) if group in largest else size
     return [largest[group] for group in groups]
 
 

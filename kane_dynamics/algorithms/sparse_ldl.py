@@ -115,6 +115,11 @@ def smaller(a: Scalar, b: Scalar) -> Scalar:
     return where(b < a, b, a)
 
 
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """Return the larger of two scalars; NaN in b is not larger."""
+    return where(b > a, b, a)
+
+
 # Of 10^6 random states of each robot, those with n below 40 were off by 6.7e-6 at most in single
 # precision (TIAGo's by 1.5e-6), of all states by 1.1e-5 (1.6e-5).
 MOST = 40.0

@@ -26,19 +26,19 @@ from kane_dynamics.algebra.scalars import Scalar, absolute, where
 from kane_dynamics.algorithms.constrained_solve import better_conditioned
 from kane_dynamics.algorithms.row_elimination import (
     ROW_WEIGHT,
-    Elimination,
     Solvable,
     SparseRow,
     SparseRows,
     dot,
     eliminate,
+    factored,
     gram_matrix,
     inner_product,
     product,
     residuals,
     transpose_product,
 )
-from kane_dynamics.algorithms.sparse_ldl import smaller
+from kane_dynamics.algorithms.sparse_ldl import larger, smaller
 
 # What may remain of an equation, relative to the largest number in it; of one that repeats others.
 REACHED, _REPEATED = 1e-8, 1e-6
@@ -172,7 +172,7 @@ class PivotedSolve:
             gram = [[dot(a, b) for b in scaled[: i + 1]] for i, a in enumerate(made_of)]
             for row, scale in zip(gram, factors.scale[count:], strict=True):
                 row[-1] = row[-1] + scale
-            more = _factored(gram)[0]([dot(row, multipliers) for row in scaled])
+            more = factored(gram).solve([dot(row, multipliers) for row in scaled])
             parts = transpose_product([dict(enumerate(row)) for row in made_of], more, count)
             multipliers = [*(x - y for x, y in zip(multipliers, parts, strict=True)), *more]
         by_row = dict(zip(system.eliminated, multipliers, strict=True))
@@ -194,8 +194,7 @@ class TracedInverseSolve:
 
     def allowed(self, a: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return the rcond, 0 where accelerations do not keep the rows."""
-        rcond = [s.allowed(a, right_side) for s in self._solves]
-        return reduce(lambda x, y: where(y > x, y, x), rcond)
+        return reduce(larger, [s.allowed(a, right_side) for s in self._solves])
 
     def agreed(self, x: Sequence[Scalar], right_side: Sequence[Scalar]) -> Scalar:
         """Return 1 where x keeps the rows that repeat others in any choice, else 0."""
@@ -210,11 +209,9 @@ class TracedInverseSolve:
 
 def _factored(gram: Sequence[Sequence[Scalar]]) -> tuple[Solver, Scalar]:
     """Return what solves by L D L' of a positive definite matrix, and its rcond."""
-    factors, rcond = Elimination(gram, range(len(gram))), 1.0
-    for _ in gram:
-        rcond = smaller(rcond, ROW_WEIGHT * factors.strength())
-        factors.take()
-    return factors.solve, rcond
+    factors = factored(gram)
+    weighted = (ROW_WEIGHT * strength for strength in factors.strengths)
+    return factors.solve, reduce(smaller, weighted, 1.0)
 
 
 def _determined(rows: Sequence[SparseRow], free: Sequence[int]) -> tuple[Solver, Scalar]:
@@ -247,8 +244,4 @@ def _shared(
 
 
 def _largest(values: Sequence[Scalar]) -> Scalar:
-    largest: Scalar = 0.0
-    for x in values:
-        size = absolute(x)
-        largest = where(size > largest, size, largest)
-    return largest
+    return reduce(larger, map(absolute, values), 0.0)

@@ -24,13 +24,9 @@ from kane_dynamics.algebra.quaternions import (
     rotate_back,
 )
 from kane_dynamics.algebra.scalars import Scalar, sqrt
-from kane_dynamics.algorithms.damped_task_inverse import (
-    AllowedMotion,
-    DampedTaskInverse,
-    eliminated,
-)
+from kane_dynamics.algorithms.damped_task_inverse import AllowedMotion, DampedTaskInverse
 from kane_dynamics.algorithms.newton_euler import implicit_drag
-from kane_dynamics.algorithms.row_elimination import product, transpose_product
+from kane_dynamics.algorithms.row_elimination import factored, product, transpose_product
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.robot.motion import frame_motion, frame_rows, in_axes
 from kane_dynamics.robot.robot import Robot
@@ -113,4 +109,4 @@ def _sampled(
         for i, row in enumerate(inverse.response)
     ]
     scaled = [s * x for s, x in zip(roots, slowing, strict=True)]
-    return [s * x for s, x in zip(roots, eliminated(gram)[0].solve(scaled), strict=True)]
+    return [s * x for s, x in zip(roots, factored(gram).solve(scaled), strict=True)]

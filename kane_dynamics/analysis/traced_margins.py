@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import absolute, as_array, sign, sqrt, where
 from kane_dynamics.algebra.traced_scalar import symbols
+from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.analysis.base_effects import features, machine_code
 from kane_dynamics.analysis.base_motion import followed, moving
 from kane_dynamics.robot.robot import Robot
@@ -63,9 +65,7 @@ def _headrooms(row: Any, p: MarginParameters, friction: Floats) -> list[Any]:
     twist, rate = (as_array(x) for x in zip(*each, strict=True))
     selection = features(moving(twist, rate).acceleration, twist[2], row[7])
     ground, pushed = selection @ p.ground, selection @ p.pushed
-    total, distance = ground[0], ground[1 + k]
-    for moment in ground[2 + k :]:
-        distance = where(moment < distance, moment, distance)
+    total, distance = ground[0], reduce(smaller, ground[1 + k :])
     rooms = [where(total > 0.0, (distance / total - edge) / size, -1.0)]
     pulls = pushed[: 3 * k].reshape(k, 3)
     for mu, load, pull in zip(friction, ground[1 : 1 + k], pulls, strict=True):
