@@ -10,7 +10,6 @@ the arm all of them follow from the motion of the base by linear maps and `BaseE
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,8 +79,6 @@ class MotionLimits:
         Joints that drives turn.
     passive : sequence of str
         Joints that nothing turns.
-    margins : SafetyMargins
-        What is kept.
 
     Attributes
     ----------
@@ -98,20 +95,15 @@ class MotionLimits:
     """
 
     def __init__(
-        self,
-        contacts: GroundContacts,
-        wheels: Sequence[str],
-        passive: Sequence[str],
-        margins: SafetyMargins,
+        self, contacts: GroundContacts, wheels: Sequence[str], passive: Sequence[str]
     ) -> None:
-        robot = planar_robot(contacts.robot)
-        self.contacts, self.margins = contacts, margins
+        robot, self.contacts = planar_robot(contacts.robot), contacts
         self.still = (*as_names('wheels', wheels), *as_names('passive', passive))
         self.wheels = [robot.velocity_index(name) for name in wheels]
         inertia = np.diag(gauss_mass_matrix(robot, robot.neutral()))
         self.spin = inertia[self.wheels]  # about their own axes, wherever they are
-        self.joints_without_gain = [0, 1, 2, *(robot.velocity_index(name) for name in passive)]
-        stays = {*self.wheels, *self.joints_without_gain}
+        self.undriven = [0, 1, 2, *(robot.velocity_index(name) for name in passive)]
+        stays = {*self.wheels, *self.undriven}
         self.arm = [k for k in range(robot.nv) if k not in stays]
         self.efforts = known_limits(robot.effort_limit[[*self.wheels, *self.arm]])
         self.speeds = known_limits(robot.velocity_limit[self.wheels])
@@ -127,12 +119,6 @@ class MotionLimits:
             *(f'effort of {robot.velocity_names[k]}' for k in (*self.wheels, *self.arm)),
             *(f'speed of {robot.velocity_names[k]}' for k in self.wheels),
         )
-
-    def with_margins(self, margins: SafetyMargins) -> MotionLimits:
-        """Return the limits of the same robot with other margins."""
-        other = copy(self)
-        other.margins = margins
-        return other
 
     def ground(self, q: Floats) -> GroundRows:
         """Return how the robot stands at coordinates; the same while no wheel is steered."""
@@ -150,11 +136,11 @@ class MotionLimits:
         shares = pressed_shares(polygon, contacts.stiffness)
         more = [polygon.edge_rows[-1]] * (len(points) - len(polygon.corners))  # each has as many
         # with which the rows alone move what nothing drives, of least norm
-        held = np.linalg.pinv(rows[:, self.joints_without_gain])
+        held = np.linalg.pinv(rows[:, self.undriven])
         pulls = held @ tractions.reshape(len(rows), -1)
         borne = np.hstack([pulls, -held @ rows[:, self.wheels]])
         pushes = np.zeros((rows.shape[1], borne.shape[1] + len(self.arm)))
-        pushes[self.joints_without_gain, : borne.shape[1]] = borne
+        pushes[self.undriven, : borne.shape[1]] = borne
         pushes[self.arm, borne.shape[1] :] = np.eye(len(self.arm))
         return GroundRows(
             float(distances.min()),
@@ -163,7 +149,7 @@ class MotionLimits:
             -np.linalg.pinv(rows[:, self.wheels]) @ rows[:, :3],
         )
 
-    def at(self, q: Floats, v: Floats, a: Floats) -> MarginUse:
+    def at(self, q: Floats, v: Floats, a: Floats, margins: SafetyMargins) -> MarginUse:
         """
         Return the headrooms of motions at coordinates and a motion of the arm.
 
@@ -173,9 +159,11 @@ class MotionLimits:
             State, and accelerations of the arm; those of base and wheels do not count. Or the
             arm's states along a plan, a step apart; base and wheels are where they are in the
             first.
+        margins : SafetyMargins
+            What is kept of each limit.
 
         """
-        return MarginUse(self, q, v, a)
+        return MarginUse(self, q, v, a, margins)
 
 
 class GroundRows(NamedTuple):
@@ -195,13 +183,16 @@ class MarginUse:
     ----------
     limits : MotionLimits
         The limits.
-    q, v, a
+    q, v, a, margins
         As for `MotionLimits.at`.
 
     """
 
-    def __init__(self, limits: MotionLimits, q: Floats, v: Floats, a: Floats) -> None:
+    def __init__(
+        self, limits: MotionLimits, q: Floats, v: Floats, a: Floats, margins: SafetyMargins
+    ) -> None:
         self._limits, contacts, wheels = limits, limits.contacts, limits.wheels
+        self._margins, most = margins, limits.efforts[: len(wheels)]
         robot, start = contacts.robot, np.atleast_2d(q)[0]
         self._planned = np.ndim(q) > 1
         ground, effects = limits.ground(start), limits.effects.at(q, v, a)
@@ -209,26 +200,25 @@ class MarginUse:
         pushed[..., 3 * len(contacts.names) :] /= limits.efforts
         pressing = effects.wrenches @ ground.wrenches
         self._effects = BaseEffects(pressing, pushed)
-        kept, most = limits.margins, limits.efforts[: len(wheels)]
         drag = robot.damping * np.abs(np.atleast_2d(v)).max(axis=0) + robot.friction
         drag[wheels] = 0.0
-        asked = kept.effort - drag[[*wheels, *limits.arm]] / limits.efforts
+        asked = margins.effort - drag[[*wheels, *limits.arm]] / limits.efforts
         spun = np.stack([limits.spin / most, robot.damping[wheels] / most, 1.0 / limits.speeds])
         parameters = MarginParameters(
             np.zeros(4),
             pressing[0] if self._planned else pressing,
             pushed[0] if self._planned else pushed,
-            np.array([ground.size, kept.edge, kept.friction]),
+            np.array([ground.size, margins.edge, margins.friction]),
             spun[:, None] * ground.rates.T,
             robot.friction[wheels] / most,
-            np.append(asked, np.full(len(wheels), kept.speed)),
+            np.append(asked, np.full(len(wheels), margins.speed)),
         )
         self._numbers = parameters.vector()
 
     @property
     def slack(self) -> Floats:
         """Return what the reserves keep of each limit, as headrooms, shape (l,)."""
-        kept, contacts, limits = self._limits.margins, self._limits.contacts, self._limits
+        kept, contacts, limits = self._margins, self._limits.contacts, self._limits
         parts = (kept.edge / self._size, 1.0 - kept.friction, 1.0 - kept.effort, 1.0 - kept.speed)
         wheels = len(limits.wheels)
         return np.repeat(parts, (1, len(contacts.names), wheels + len(limits.arm), wheels))

@@ -22,7 +22,7 @@ import numpy as np
 
 from kane_dynamics.analysis.base_motion import DriveResponse
 from kane_dynamics.analysis.ground_contacts import GroundContacts
-from kane_dynamics.analysis.motion_limits import MarginUse, MotionLimits, SafetyMargins
+from kane_dynamics.analysis.motion_limits import MotionLimits, SafetyMargins
 from kane_dynamics.control.nearest_command import FRACTIONS, CommandSearch
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot import checks
@@ -35,6 +35,7 @@ MOMENTS = 8  # of the horizon that are looked at, and its end state
 _END = 1e12  # [s] after which every drive follows its command
 _KNOTS = np.append(np.arange(MOMENTS), MOMENTS - 1.0)  # the end state is at the end
 
+KEPT = SafetyMargins()
 FASTEST = 1e6  # [m/s, rad/s] of any base
 
 Plan = Callable[[Floats], tuple[Floats, Floats, Floats]]
@@ -105,18 +106,14 @@ class Governor:
         drive: DriveResponse,
         wheels: Sequence[str],
         passive: Sequence[str] = (),
-        margins: SafetyMargins | None = None,
+        margins: SafetyMargins = KEPT,
         horizon: float = 1.0,
     ) -> None:
-        kept = SafetyMargins() if margins is None else margins
         stands = checks.as_one(
             GroundContacts, 'contacts', contacts, 'what stance or base_ground_contacts return'
         )
-        checks.as_one(SafetyMargins, 'margins', kept, 'SafetyMargins')
-        self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
-        self._times = _moments(horizon)
-        self._moments = np.append(self._times, _END)
-        self._limits = MotionLimits(stands, wheels, passive, kept)  # compiles
+        self._adjust(drive, margins, horizon)
+        self._limits = MotionLimits(stands, wheels, passive)  # compiles
         self._robot = stands.robot
         still = [self._robot.coordinate_index(name) for name in (*wheels, *passive)]
         self._stays = [0, 1, 2, *still]
@@ -124,13 +121,15 @@ class Governor:
     def adjusted(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> Governor:
         """Return the governor of the same robot with another drive, margins and horizon."""
         other = copy(self)
-        other._limits = self._limits.with_margins(
-            checks.as_one(SafetyMargins, 'margins', margins, 'SafetyMargins')
-        )
-        other._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
-        other._times = _moments(horizon)
-        other._moments = np.append(other._times, _END)
+        other._adjust(drive, margins, horizon)
         return other
+
+    def _adjust(self, drive: DriveResponse, margins: SafetyMargins, horizon: float) -> None:
+        self._margins = checks.as_one(SafetyMargins, 'margins', margins, 'SafetyMargins')
+        self._drive = checks.as_one(DriveResponse, 'drive', drive, 'a DriveResponse')
+        end = checks.as_positive('horizon [s]', horizon)
+        self._times = np.linspace(0.0, end, MOMENTS)  # that are looked at [s]
+        self._moments = np.append(self._times, _END)
 
     def admit(
         self,
@@ -175,13 +174,15 @@ class Governor:
         goal = np.clip(checks.as_vector('target', target, 3), -FASTEST, FASTEST)
         if plan is not None:
             state = self._ahead(state[0], plan)
-        reach, rooms = self._limits.contacts.reach, self._limits.at(*state)
+        reach, rooms = self._limits.contacts.reach, self._limits.at(*state, self._margins)
         moves, aims = reach.within(now[reach.axes]), reach.within(goal[reach.axes])
+        start = reach.matrix @ moves
 
         def along(free: Floats, speed_scaling: Floats | float, steady: bool = False) -> Floats:
-            return self._least(
-                rooms, reach.matrix @ moves, free @ reach.matrix.T, speed_scaling, steady
-            )
+            """Return the least headroom of each limit over the motion of each command, (c, l)."""
+            which = slice(-1, None) if steady else slice(None)
+            at = self._moments[which], speed_scaling, _KNOTS[which]
+            return rooms.after(self._drive, start, free @ reach.matrix.T, *at)
 
         held, wished = along(np.stack([moves, aims]), 1.0)
         speed_scaling, bound = 1.0, -1
@@ -207,19 +208,6 @@ class Governor:
             fraction *= max(0.0, 1.0 - left / gap) if gap > 0.0 else 0.0
         return GovernorResult(command, fraction, speed_scaling, limit, headroom)
 
-    def _least(
-        self,
-        rooms: MarginUse,
-        twist: Floats,
-        commands: Floats,
-        speed_scaling: Floats | float,
-        steady: bool,
-    ) -> Floats:
-        """Return the least headroom of each limit over the motion of each command, (c, l)."""
-        which = slice(-1, None) if steady else slice(None)
-        at = self._moments[which], speed_scaling, _KNOTS[which]
-        return rooms.after(self._drive, twist, commands, *at)
-
     def _ahead(self, q: Floats, plan: Plan) -> tuple[Floats, Floats, Floats]:
         """Return the states of a plan over the horizon, with base and wheels where they are."""
         robot = self._robot
@@ -228,13 +216,9 @@ class Governor:
             raise InvalidInputError(
                 f'plan: need q, v and a of the times, got {checks.describe(states)}'
             )
-        result = []
-        for name, x, size in zip('qva', states, (robot.nq, robot.nv, robot.nv), strict=True):
-            result.append(np.array(checks.as_shaped(f'plan: {name}', x, (MOMENTS, size))))
-        result[0][:, self._stays] = q[self._stays]
-        return result[0], result[1], result[2]
-
-
-def _moments(horizon: float) -> Floats:
-    """Return the times that are looked at [s]."""
-    return np.linspace(0.0, checks.as_positive('horizon [s]', horizon), MOMENTS)
+        Q, V, A = (
+            np.array(checks.as_shaped(f'plan: {name}', x, (MOMENTS, size)))
+            for name, x, size in zip('qva', states, (robot.nq, robot.nv, robot.nv), strict=True)
+        )
+        Q[:, self._stays] = q[self._stays]
+        return Q, V, A

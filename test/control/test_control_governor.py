@@ -132,12 +132,15 @@ def test_headroom_is_that_of_the_contact_picture(rng):
     assert_allclose(close.headroom, 1e-3, atol=gyroscopic)
 
 
+FULL = SafetyMargins(0.0, 1.0, 1.0, 1.0)  # without a reserve
+
+
 @cache
 def limits_of_motion():
-    """Return the robot, its base, and its limits without a reserve."""
+    """Return the robot, its base, and its limits."""
     robot, base = robot_and_base()
     contacts = base_ground_contacts(base, friction=0.8)
-    return robot, base, MotionLimits(contacts, WHEELS, (), SafetyMargins(0.0, 1.0, 1.0, 1.0))
+    return robot, base, MotionLimits(contacts, WHEELS, ())
 
 
 def test_headrooms_are_the_same_wherever_the_robot_stands(rng):
@@ -145,15 +148,15 @@ def test_headrooms_are_the_same_wherever_the_robot_stands(rng):
     q, v, a = arm_state(robot, rng)
     motion = rng.uniform(-1.0, 1.0, (2, 3))
     elsewhere = np.r_[rng.uniform(-2.0, 2.0, 3), q[3:]]
-    found = headrooms_of(limits.at(elsewhere, v, a), *motion)
-    assert_allclose(found, headrooms_of(limits.at(q, v, a), *motion), rtol=0, atol=1e-9)
+    found = headrooms_of(limits.at(elsewhere, v, a, FULL), *motion)
+    assert_allclose(found, headrooms_of(limits.at(q, v, a, FULL), *motion), rtol=0, atol=1e-9)
 
 
 def test_slack_is_what_margins_take_from_headrooms(rng):
     robot, _, limits = limits_of_motion()
     state, motion = arm_state(robot, rng), rng.uniform(-1.0, 1.0, (2, 3))
-    kept = limits.with_margins(SafetyMargins(0.03, 0.7, 0.6, 0.4)).at(*state)
-    expected = headrooms_of(limits.at(*state), *motion)
+    kept = limits.at(*state, SafetyMargins(0.03, 0.7, 0.6, 0.4))
+    expected = headrooms_of(limits.at(*state, FULL), *motion)
     assert_allclose(headrooms_of(kept, *motion) + kept.slack, expected, atol=1e-12)
 
 
@@ -167,7 +170,7 @@ def test_each_edge_is_the_nearest_of_some_motion(rng):
         motion = np.array([[1.2, 0.0, rate], [push, 0.0, 0.0]])
         whole = whole_motion(robot, base, *state, moving(*motion))
         margins = contacts.margins(state[0], *whole)
-        found = headrooms_of(limits.at(*state), *motion)[0]
+        found = headrooms_of(limits.at(*state, FULL), *motion)[0]
         assert_allclose(found, margins.margin / size, atol=0.02)  # gyroscopic: left out
         nearest.add(margins.edge)
     assert nearest == set(polygon.edges)
@@ -247,14 +250,12 @@ def test_wheels_of_a_motion_that_goes_on_need_nothing_for_their_spin(rng):
     corners = {'fl': (0.3, 0.2), 'fr': (0.3, -0.2), 'rl': (-0.3, 0.2), 'rr': (-0.3, -0.2)}
     robot = robot_on([Spot(name, *xy, radius=0.08) for name, xy in corners.items()])
     base = kd.bases.mecanum(robot, list(corners), np.pi / 4.0 * np.array([-1, 1, 1, -1]))
-    limits = MotionLimits(
-        base_ground_contacts(base, friction=0.5), base.driven, (), SafetyMargins()
-    )
+    limits = MotionLimits(base_ground_contacts(base, friction=0.5), base.driven, ())
     limits.efforts[:] = 1.0
     rest, twist, rate = np.zeros(robot.nv), *rng.normal(size=(2, 3))
 
     def headrooms(rate):
-        return headrooms_of(limits.at(robot.neutral(), rest, rest), twist, rate)
+        return headrooms_of(limits.at(robot.neutral(), rest, rest, SafetyMargins()), twist, rate)
 
     on, changing = headrooms(np.zeros(3)), headrooms(rate)
     limits.spin *= 0.0

@@ -92,11 +92,11 @@ def played(kind, twist, wanted, lasts, friction=0.5, arm=0.0):
 
 def braking_time(kind, twist, friction=0.5, arm=0.0):
     """Return the time in which a base stops along its twist at its limits, by quadrature [s]."""
-    limits = governor_of(kind, friction)._limits
+    governor = governor_of(kind, friction)
     robot = base_of(kind).robot
     q, rest = robot.neutral(), np.zeros(robot.nv)
     q[-1] = arm
-    rooms = limits.at(q, rest, rest)
+    rooms = governor._limits.at(q, rest, rest, governor._margins)
     shares = (np.arange(60) + 0.5) / 60
     low, high = np.zeros(60), np.full(60, 1e3)
     for _ in range(40):

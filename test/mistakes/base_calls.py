@@ -46,7 +46,7 @@ standing.critical_acceleration q v direction a? external_wrenches
 standing.sliding_forces q v loads
 governing.DriveResponse time_constant acceleration_limit
 governing.SafetyMargins edge friction effort speed
-governing.Governor contacts drive wheels passive margins? horizon
+governing.Governor contacts drive wheels passive margins horizon
 governing.after twist command time
 governing.admit q v a twist applied target plan?
 """
@@ -140,7 +140,7 @@ def arguments() -> dict[tuple[str, str], tuple[str, Any]]:
             'drive': ('drive', w.drives),
             'wheels': ('names', list(CORNERS)),
             'passive': ('names', []),
-            'margins': ('reserve', None),
+            'margins': ('reserve', SafetyMargins()),
             'horizon': ('step', 1.0),
             'plan': ('plan', None),
         },
