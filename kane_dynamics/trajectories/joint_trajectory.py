@@ -119,7 +119,8 @@ class JointTrajectory:
         splines = list[BPoly]()
         if len(times) > 1:
             derivatives = [copies[name] for name in ROWS[:3] if name in copies]
-            spline = BPoly(_bernstein(times, derivatives), times, extrapolate=False)
+            ends = [x[:-1] for x in derivatives], [x[1:] for x in derivatives]
+            spline = BPoly(bernstein(np.diff(times)[:, None], *ends), times, extrapolate=False)
             splines = [spline, spline.derivative(), spline.derivative(2)]
         vars(self).update(copies, _splines=tuple(splines))
 
@@ -222,16 +223,16 @@ def _rows(name: str, values: ArrayLike, shape: tuple[int | str, ...]) -> Floats:
     return rows
 
 
-def _bernstein(times: Floats, derivatives: list[Floats]) -> Floats:
-    """Return the Bernstein coefficients of the Hermite spline, shape (degree + 1, n - 1, k)."""
-    h, degree = np.diff(times)[:, None], 2 * len(derivatives) - 1
-    left, right = [derivatives[0][:-1]], [derivatives[0][1:]]
+def bernstein(h: Floats, left: Sequence[Floats], right: Sequence[Floats]) -> Floats:
+    """Return the coefficients of pieces of lengths h with values and derivatives at both ends."""
+    degree = 2 * len(left) - 1
+    first, last = [left[0]], [right[0]]
     if degree >= 3:
         slope = h / degree
-        left.append(left[0] + slope * derivatives[1][:-1])
-        right.append(right[0] - slope * derivatives[1][1:])
+        first.append(left[0] + slope * left[1])
+        last.append(right[0] - slope * right[1])
     if degree == 5:
         bend = h**2 / (degree * (degree - 1))
-        left.append(2.0 * left[1] - left[0] + bend * derivatives[2][:-1])
-        right.append(2.0 * right[1] - right[0] + bend * derivatives[2][1:])
-    return np.array([*left, *reversed(right)])
+        first.append(2.0 * first[1] - first[0] + bend * left[2])
+        last.append(2.0 * last[1] - last[0] + bend * right[2])
+    return np.array([*first, *reversed(last)])

@@ -113,7 +113,7 @@ class PathLimits:
         along = self.points(fine).tangent[:, rubs]
         k, column = np.nonzero(along[:-1] * along[1:] < 0.0)
         low, high, sign = fine[k], fine[k + 1], along[k, column]
-        for _ in range(_HALVINGS if len(k) else 0):
+        for _ in range(_HALVINGS if len(k) else 0):  # signs may be those of roundoff
             middle = 0.5 * (low + high)
             same = self.points(middle).tangent[np.arange(len(k)), rubs[column]] * sign > 0.0
             low, high = np.where(same, middle, low), np.where(same, high, middle)

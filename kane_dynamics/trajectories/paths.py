@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.integrate import solve_ivp
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline
 
 from kane_dynamics.algorithms.projection import speed_indices
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_count, as_finite, as_numbers, check_increasing, describe
+from kane_dynamics.exceptions import InvalidInputError, NotSolvedError
+from kane_dynamics.robot.checks import as_count, as_numbers, as_shaped, check_increasing, describe
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import ArrayLike, Floats
 
@@ -78,12 +79,9 @@ class SplinePath:
     """
 
     def __init__(self, points: ArrayLike, s: ArrayLike | None = None) -> None:
-        through = as_numbers('points of a path', points)
-        if through.ndim != 2 or len(through) < 2:
-            raise InvalidInputError(
-                f'points of a path: need two rows or more, got shape {through.shape}'
-            )
-        as_finite('points of a path', through)
+        through = as_shaped('points of a path', points, ('n', 'k'))
+        if len(through) < 2:
+            raise InvalidInputError(f'points of a path: need two or more, got {len(through)}')
         at = np.arange(1.0 * len(through)) if s is None else as_numbers('s', s)
         if at.shape != (len(through),) or at[0] != 0.0:
             raise InvalidInputError(
@@ -100,6 +98,8 @@ class SplinePath:
 
 _HALF_TURN = np.pi  # both headings of a steered wheel roll
 
+_ROLLED = {'rtol': 1e-10, 'atol': 1e-10}  # of coordinates that follow
+_MOST = 2000  # slopes per point of the path; some hundred are usual
 _FINER = 16  # nodes of steering angles per cell: their rows are kept to roundoff
 
 
@@ -125,7 +125,7 @@ class RolledPath:
     steered : WheeledBase, optional
         A base on steered wheels, which turn to where it moves; its place is among `names`.
     cells : int
-        Steps of the integration along the path (Runge and Kutta, fourth order).
+        Pieces of what follows, integrated to 1e-10 at their ends.
 
     Raises
     ------
@@ -135,6 +135,8 @@ class RolledPath:
         If points, start or s are not legal, or a steered base stands still on its path.
     UnreachableAccelerationError, InconsistentConstraintsError
         If the rows do not determine the others, or contradict what is given.
+    NotSolvedError
+        If a coordinate that follows grows without end on the way.
 
     """
 
@@ -214,26 +216,21 @@ class RolledPath:
 
     def _integrated(self, nodes: Floats) -> BPoly:
         """Return the coordinates that are free along the path."""
-        q, h = self._known_at(nodes[:1])[0][0], nodes[1] - nodes[0]
-        middles = nodes[:-1] + 0.5 * h
-        ends, halves = self._known_at(nodes), self._known_at(middles)
-        rolled = [q[self._free]]
+        budget = iter(range(_MOST * len(self.knots)))
 
-        def slope(known: tuple[Floats, Floats, Floats], k: int, free: Floats) -> Floats:
-            place = known[0][k].copy()
+        def slope(s: float, free: Floats) -> Floats:
+            if next(budget, None) is None:
+                raise NotSolvedError(f'path: no end of what follows near {s:g} of {self.length:g}')
+            (place,), (tangent,), _ = self._known_at(np.array([s]))
             place[self._free] = free
-            speeds = self.dynamics.consistent_velocity(place, known[1][k], self._known)
-            return np.asarray(speeds[self._free])
+            return self.dynamics.consistent_velocity(place, tangent, self._known)[self._free]
 
-        for k in range(len(middles)):
-            x = rolled[-1]
-            one = slope(ends, k, x)
-            two = slope(halves, k, x + 0.5 * h * one)
-            three = slope(halves, k, x + 0.5 * h * two)
-            four = slope(ends, k + 1, x + h * three)
-            rolled.append(x + h / 6.0 * (one + 2.0 * two + 2.0 * three + four))
-        whole = ends[0]
-        whole[:, self._free] = rolled
-        points = self._completed(whole, *ends[1:])
+        q, tangent, bend = self._known_at(nodes)
+        span, start = (0.0, self.length), q[0, self._free]
+        rolled = solve_ivp(slope, span, start, 'DOP853', nodes, **_ROLLED)
+        if not rolled.success:
+            raise NotSolvedError(f'path: {rolled.message}')
+        q[:, self._free] = rolled.y.T
+        points = self._completed(q, tangent, bend)
         derivatives = np.stack([part[:, self._free] for part in points], axis=1)
         return BPoly.from_derivatives(nodes, derivatives)

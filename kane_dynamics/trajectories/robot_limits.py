@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from kane_dynamics.analysis.base_effects import planar_robot
 from kane_dynamics.analysis.ground_contacts import GroundContacts
@@ -168,11 +169,9 @@ def _stacked(parts: NDArray, count: int) -> Floats:
 
 def _to_base(poses: Floats) -> Floats:
     """Return what brings wrenches about the origin of the world into the base, (n, 6, 6)."""
-    x, y, yaw = poses.T
-    c, s, one, none = np.cos(yaw), np.sin(yaw), np.ones_like(x), np.zeros_like(x)
-    turned = np.array([[c, s, none], [-s, c, none], [none, none, one]]).transpose(2, 0, 1)
-    arm = np.array([[none, none, -y], [none, none, x], [y, -x, none]]).transpose(2, 0, 1)
-    # the moment about the origin p of the base is less by p x f
+    turned = Rotation.from_euler('z', -poses[:, 2:]).as_matrix()
+    p = poses * (1.0, 1.0, 0.0)
+    arm = np.cross(p[:, None], np.eye(3))  # the moment about the origin p is less by p x f
     maps = np.zeros((len(poses), 6, 6))
     maps[:, :3, :3] = maps[:, 3:, 3:] = turned
     maps[:, :3, 3:] = turned @ arm

@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.interpolate import BPoly
 
+from kane_dynamics.trajectories.joint_trajectory import bernstein
 from kane_dynamics.typing import Bools, Floats, Indices
 
 _NONE = 1e-12  # of the largest coefficient of a row: what does not depend on u, or on x
@@ -177,7 +178,9 @@ class SpeedProfile:
         none = np.zeros_like(self.u) if changes is None else changes
         self.changes = np.clip(none, -np.abs(self.u), np.abs(self.u))
         self.times = np.concatenate([[0.0], np.cumsum(self._cell_times())])
-        self._s_of_time = BPoly(self._of_time(), self.times)
+        v = np.sqrt(squares)
+        ends = (grid[:-1], v[:-1], self.u - self.changes), (grid[1:], v[1:], self.u + self.changes)
+        self._s_of_time = BPoly(bernstein(np.diff(self.times), *ends), self.times)
         self._sums = self._s_of_time.antiderivative()
 
     @property
@@ -236,14 +239,6 @@ class SpeedProfile:
         bow = 2.0 * (self._lengths * self.changes)[:, None] * parts * (1.0 - parts)
         slower = speeds / np.sqrt(speeds**2 - bow)
         return np.asarray(self._lengths / (first + last)[:, 0] * (slower @ weights))
-
-    def _of_time(self) -> Floats:
-        """Return coefficients of places over time, of fifth degree in each cell, (6, n)."""
-        times, (first, last) = np.diff(self.times), (self.grid[:-1], self.grid[1:])
-        u0, u1 = (times**2 * (self.u + sign * self.changes) / 20.0 for sign in (-1.0, 1.0))
-        v0, v1 = (0.2 * times * np.sqrt(x) for x in (self.squares[:-1], self.squares[1:]))
-        inner = first + 2.0 * v0 + u0, last - 2.0 * v1 + u1
-        return np.stack([first, first + v0, *inner, last - v1, last])
 
 
 class SmoothedProfile:

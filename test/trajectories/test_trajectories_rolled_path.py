@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from support.standing_robots import PAIR, RADIUS, standing
 
 import kane_dynamics as kd
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NotSolvedError
+from kane_dynamics.trajectories import paths
 from kane_dynamics.trajectories.paths import RolledPath, SplinePath
 from kane_dynamics.trajectories.retiming import retime
 from studies import robots
@@ -72,3 +73,13 @@ def test_a_steered_base_that_stands_still_has_no_heading():
     points = [[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     with pytest.raises(InvalidInputError, match='stands still'):
         RolledPath(dynamics, names, points, robot.neutral(), steered=base, cells=10)
+
+
+def test_what_follows_and_never_arrives_is_told(monkeypatch):
+    """The rate of the second joint, that of the first by (1 - q_1)^2, has a pole on the way."""
+    monkeypatch.setattr(paths, '_MOST', 200)
+    robot = kd.serial_chain(2)
+    row = kd.constraints.pfaffian(robot, lambda q, t: [1.0, -((1.0 - q[0]) ** 2)], label='pole')
+    dynamics, first = kd.dynamics(robot, (row,)), robot.velocity_names[:1]
+    with pytest.raises(NotSolvedError, match=r'no end of what follows near 0\.[89]'):
+        RolledPath(dynamics, first, [[0.0], [2.0]], [0.0, 0.0], s=[0.0, 2.0])
