@@ -130,6 +130,7 @@ def resolve_impact(
 def _newton(problem: ContactProblem) -> _OfScale:
     approach = problem.contacts.normal.matrix @ problem.free - problem.least
     rebound = problem.contacts.restitution * np.maximum(-approach, 0.0)
+    rebound[problem.space.held[: len(rebound)]] = 0.0  # constraints hold these
 
     def scaled(scale: float) -> ContactSolution:
         result = solve_contacts(replace(problem, least=problem.least + scale * rebound))[0]

@@ -324,6 +324,21 @@ def test_a_body_between_two_walls_that_touch_it_stops(law):
     assert found.energy_loss == pytest.approx(0.5, abs=1e-8)
 
 
+@pytest.mark.parametrize('law', ['newton', 'poisson', 'energetic'])
+def test_a_contact_that_a_lock_stops_does_not_rebound(law):
+    """Regression: Newton's law asked for a rebound, and friction took 5e-5 of the slip."""
+    stage = [prismatic('z', Z), prismatic('x', (1.0, 0.0, 0.0))]
+    bodies = [
+        kd.Body(j.name, p, j, inertia=inertia(1.0)) for j, p in zip(stage, ('', 'z'), strict=True)
+    ]
+    robot = kd.Robot('stage', bodies)
+    slip = C.point_slip(robot, 'x', direction=(1.0, 0.0, 0.0))
+    foot = C.contact(C.point_contact(robot, 'x'), slip, friction=0.5, restitution=0.5)
+    found = kd.impact(robot, np.zeros(2), [-1.0, 1.0], (C.lock(robot, 'z'),), (foot,), law=law)
+    assert_allclose(found.velocity, [0.0, 1.0], rtol=0, atol=1e-12)
+    assert_allclose([*found.pushes, *found.impulses], [0.0, 2.0], rtol=0, atol=1e-12)
+
+
 def test_what_is_no_impact_is_refused():
     robot, gaps = balls()
     for wrong in (-0.1, 1.1):
