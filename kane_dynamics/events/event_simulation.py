@@ -13,11 +13,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.dynamics import Dynamics, free_dynamics
 from kane_dynamics.events.flow import FlowMotion
-from kane_dynamics.events.hybrid_motion import (
-    ConstraintSubsets,
-    HybridMotion,
-    read_only,
-)
+from kane_dynamics.events.hybrid_motion import ConstraintSubsets, HybridMotion, read_only
 from kane_dynamics.events.named_constraints import (
     ADDED,
     REMOVED,

@@ -2,7 +2,7 @@
 r"""
 Motion between two events, under the rows and the sliding friction of one mode.
 
-`MinimalFlow` integrates the coordinates and the independent speeds: a minimal set of ordinary
+`Flow` integrates the coordinates and the independent speeds: a minimal set of ordinary
 differential equations, with the dependent speeds :math:`v_D = D v_I + E` embedded at every stage
 (Gillespie, section 4). Sliding contacts bring friction along their slip with their normal forces.
 `SwitchedFlow` steps with machine code for any set of rows, where nothing slides, and `Flow` with
@@ -76,58 +76,22 @@ class FlowMotion:
 
 
 class Flow:
-    """What moves a robot in one mode: the steps of a robot without constraints."""
-
-    numbers: Sequence[int] = ()  # of the rows that are held, among those of all parts
-
-    def __init__(self, free: Dynamics) -> None:
-        self._free = free
-
-    @property
-    def independent(self) -> tuple[str, ...]:
-        """Return the names of the speeds that are integrated: all."""
-        return self._free.robot.velocity_names
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return self._free.engine(INTEGRATOR)
-
-    def advance(
-        self, q: Floats, v: Floats, tau: Floats, t: float, h: float
-    ) -> tuple[Floats, Floats]:
-        """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
-        return self._engine.advance(q, v, tau, t, h, 1)
-
-    def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> FlowMotion:
-        """Return accelerations and forces."""
-        return FlowMotion(self._free.acceleration(q, v, tau, t), np.zeros(0))
-
-    def multipliers(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
-        """Return the forces alone."""
-        return np.zeros(0)
-
-    def row_values(self, q: Floats, v: Floats, tau: Floats, t: float, forces: bool) -> Floats:
-        """Return Phi, A v - b0 and, where asked for, lambda of all rows of all parts, (3, k)."""
-        return np.zeros((3, 0))
-
-    def left_null_space(self, q: Floats, v: Floats, t: float) -> Floats:
-        """Return forces on the rows that are held which have no effect, shape (m, d)."""
-        return np.zeros((0, 0))
-
-
-class MinimalFlow(Flow):
     """The motion in independent speeds."""
 
     def __init__(
         self, free: Dynamics, held: Sequence[Constraint], slips: Sequence[Slip], rows: NamedRows
     ) -> None:
-        super().__init__(free)
+        self._free = free
         self._held, self._slips, self._every = held, tuple(slips), rows
         self.numbers = rows.numbers(held)
         self._rows = rows.of([*held, *(slip.tangent for slip in slips)])
         self._count = len(self.numbers)
         self._independent = self._dependent = np.zeros(0, dtype=np.intp)
         self._selected = False
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._free.engine(INTEGRATOR)
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -149,6 +113,8 @@ class MinimalFlow(Flow):
         self, q: Floats, v: Floats, tau: Floats, t: float, h: float
     ) -> tuple[Floats, Floats]:
         """Return the state after h [s] at constant efforts; DivergedError if it leaves bounds."""
+        if not (self._held or self._slips):
+            return self._engine.advance(q, v, tau, t, h, 1)
         if self._held:
             self.choose_speeds(q, v, t)
         q_end, v_end = rk4(self, q, v, tau, t, h)
@@ -249,8 +215,8 @@ class MinimalFlow(Flow):
         return select_rows(rows.take(range(self._count)), factor)
 
 
-class SwitchedFlow(MinimalFlow):
-    """Steps of machine code under the rows of one mode; `MinimalFlow` where it has none."""
+class SwitchedFlow(Flow):
+    """Steps of machine code under the rows of one mode; `Flow` where it has none."""
 
     def __init__(
         self, code: CompiledSubset, free: Dynamics, held: Sequence[Constraint], rows: NamedRows

@@ -25,7 +25,7 @@ from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics import ConstraintSubsetDynamics, Dynamics
 from kane_dynamics.dynamics.interface import ReferenceDynamics
 from kane_dynamics.events.event_times import ROOT_TOLERANCE, StepInterval
-from kane_dynamics.events.flow import INTEGRATOR, Flow, MinimalFlow, Slip, SwitchedFlow, slips_of
+from kane_dynamics.events.flow import INTEGRATOR, Flow, Slip, SwitchedFlow, slips_of
 from kane_dynamics.events.guards import LIMIT, EventDetector, Guard
 from kane_dynamics.events.named_constraints import (
     BREAKS,
@@ -53,8 +53,8 @@ class ConstraintSubsets:
     def __init__(
         self, dynamics: Dynamics, first: Sequence[NamedConstraint], background: bool
     ) -> None:
-        self._free, self._generic_only = dynamics, isinstance(dynamics, ReferenceDynamics)
-        self._background = background and not self._generic_only
+        self._free = dynamics
+        self._background = background and not isinstance(dynamics, ReferenceDynamics)
         self._first = _unique(_constraints(first))
         self._compiled: list[ConstraintSubsetDynamics] = []
         self._tasks: list[tuple[ConstraintSet, BackgroundTask[ConstraintSubsetDynamics]]] = []
@@ -95,11 +95,9 @@ class ConstraintSubsets:
         return made
 
     def _flow(self, rows: NamedRows, held: Sequence[Constraint], slips: Sequence[Slip]) -> Flow:
-        if not (rows.switched.constraints or self._generic_only):
-            return Flow(self._free)
-        code = None if slips else rows.code(held)
+        code = None if slips or not rows.switched.constraints else rows.code(held)
         if code is None:
-            return MinimalFlow(self._free, held, slips, rows)
+            return Flow(self._free, held, slips, rows)
         return SwitchedFlow(code, self._free, held, rows)
 
     def _switched(self, needed: list[Constraint]) -> ConstraintSubsetDynamics:
