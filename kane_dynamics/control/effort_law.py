@@ -132,8 +132,11 @@ class EffortLaw:
         base: BaseState | None = None,
     ) -> Efforts:
         """Return the efforts that the wanted motion needs."""
-        motion = self._put(q, v, reference)
-        return self.efforts(*motion, reference.motor, terms, base)
+        q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
+        q[reference.q_index] = reference.position
+        v[reference.v_index] = reference.velocity
+        a[reference.v_index] = reference.acceleration
+        return self.efforts(q, v, a, reference.motor, terms, base)
 
     def efforts(
         self,
@@ -147,21 +150,31 @@ class EffortLaw:
         target: Floats | None = None,
     ) -> Efforts:
         """Return the efforts of a motion that is given for some motors."""
-        names = terms.names
-        if not names:
+        if not terms.names:
             return self._nothing
         q, v = self.with_consistent_steering(q, v)
-        result = self._found(q, v, a, motor, names, base, v_ref)
+        result = self._balanced(q, v, a, motor, terms.names, base, v_ref)
         effort = result.effort
         if self.skid_steer is not None and 'friction' in terms.names:
             scrub_effort = self.skid_steer.effort(q, result.velocity, result.acceleration)
             effort = effort if scrub_effort is None else effort + scrub_effort
+        return self.with_friction(q, result, effort, target, terms)
+
+    def with_friction(
+        self,
+        q: Floats,
+        motion: kd.ConstrainedEffort,
+        effort: Floats,
+        target: Floats | None,
+        terms: Terms,
+    ) -> Efforts:
+        """Return efforts of a motion with the friction of wanted speeds and of motors."""
+        dynamics, v = self._dynamics, motion.velocity
         if target is not None and 'friction' in terms.names:
-            engine, moved = self._dynamics.engine, result.velocity
-            values = engine, self._places, q, moved, target, terms.coulomb
-            effort = effort + to_reference_speeds(*values)
-        motion = result.velocity, result.acceleration, terms.presliding
-        friction = self._dynamics.friction.effort(names, *motion, target, terms.coulomb)
+            speeds = self._places, q, v, target, terms.coulomb
+            effort = effort + to_reference_speeds(dynamics.engine, *speeds)
+        state = v, motion.acceleration, terms.presliding
+        friction = dynamics.friction.effort(terms.names, *state, target, terms.coulomb)
         motors = self.left_to_drives(effort[self.motors.v] + friction, q, terms)
         return Efforts(motors, effort[self._drives])
 
@@ -175,11 +188,7 @@ class EffortLaw:
         q, v = self.with_consistent_steering(q, v)
         if base is None and self.skid_steer is None:
             v, _ = rolling_motion(d, q, v, a)
-            return (
-                q,
-                v,
-                *consistent_reference(d, q, v, v_ref, a, self._model.v_index(self._actuated)),
-            )
+            return q, v, *consistent_reference(d, q, v, v_ref, a, self._places)
         wheels = self.rolling
         if self.skid_steer is not None and base is None:
             wheels = self.skid_steer.wheels
@@ -214,15 +223,7 @@ class EffortLaw:
         error = self.motors.error(reference.motor, reference.position, q[reference.q_index])
         return error, reference.velocity - v[reference.v_index]
 
-    def _put(self, q: Floats, v: Floats, reference: Reference) -> tuple[Floats, Floats, Floats]:
-        """Return the measured motion with what the reference names in its place."""
-        q, v, a = q.copy(), v.copy(), np.zeros(self._robot.nv)
-        q[reference.q_index] = reference.position
-        v[reference.v_index] = reference.velocity
-        a[reference.v_index] = reference.acceleration
-        return q, v, a
-
-    def _found(
+    def _balanced(
         self,
         q: Floats,
         v: Floats,

@@ -8,7 +8,7 @@ import numpy as np
 from kane_dynamics.algorithms.task_space_law import FrameEffort
 from kane_dynamics.analysis.contact_friction import shared_weight, wheel_cones
 from kane_dynamics.analysis.frame_task import frame_place, frame_task
-from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE, to_reference_speeds
+from kane_dynamics.analysis.tracking import COMPUTED, PASSIVE
 from kane_dynamics.bases.motion_rows import SMALL
 from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, Efforts, with_base
@@ -106,19 +106,11 @@ class FrameTorqueController(EffortController):
 
     def _sent(self, motion: _Motion, result: FrameEffort, twist: Floats) -> Efforts:
         """Return the efforts of motors and drives, and note what the frame can do."""
-        self.reach, effort, v = result, result.result.effort, result.result.velocity
-        self._preslide(motion[0])
-        speeds = self._dry_speeds(motion, len(v), twist)
-        if 'friction' in self._terms.names:
-            model, values = self._dynamics.model, (motion[0], v, speeds, self._terms.coulomb)
-            indices = model.v_index(model.actuated)
-            effort = effort + to_reference_speeds(self._dynamics.engine, indices, *values)
-        moved, more = (v, result.result.acceleration), (speeds, self._terms.coulomb)
-        presliding, names = self._terms.presliding, self._terms.names
-        friction = self._dynamics.friction.effort(names, *moved, presliding, *more)
-        motors = effort[self._law.motors.v] + friction
-        motors = self._law.left_to_drives(motors, motion[0], self._terms)
-        return Efforts(self._task.feedforward_scale * motors, effort[self._drives])
+        q, effort, self.reach = motion[0], result.result, result
+        self._preslide(q)
+        speeds = self._dry_speeds(motion, len(effort.velocity), twist)
+        whole = self._law.with_friction(q, effort, effort.effort, speeds, self._terms)
+        return whole._replace(motors=self._task.feedforward_scale * whole.motors)
 
     def note(self) -> str:
         """Return what keeps the frame from its target, or ''."""

@@ -5,6 +5,7 @@ from array import array
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import yaml
 
 from kane_dynamics.algorithms.newton_euler import TERMS
@@ -124,7 +125,9 @@ class FakeClock:
 
 def wanted_motion(law, q, v, reference):
     """Return q, v, a of the whole robot for a reference, consistent with the constraints."""
-    q, v, a = law._put(q, v, reference)
+    q, v, a = q.copy(), v.copy(), np.zeros(len(v))
+    q[reference.q_index], v[reference.v_index] = reference.position, reference.velocity
+    a[reference.v_index] = reference.acceleration
     q, v = law.with_consistent_steering(q, v)
-    result = law._found(q, v, a, reference.motor, TERMS)
+    result = law._balanced(q, v, a, reference.motor, TERMS)
     return q, result.velocity, result.acceleration
