@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
-from kane_dynamics.algebra.scalars import Scalar, expression_matrix, is_traced, traced_values
+from kane_dynamics.algebra.scalars import Scalar, is_traced
 from kane_dynamics.constraints.base import RobotRows, Row, unique_labels
 from kane_dynamics.constraints.traced_rows import (
     TracedRows,
     check_shapes,
     state_symbols,
     traced_column,
+    traced_pair,
     traced_rows,
 )
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
@@ -57,7 +58,7 @@ class DifferencedRows(RobotRows):
         """Return the rows, with d/dt (A, b) along the motion at constant v."""
         if any(is_traced(x) for x in [*q, *v, t]):
             # raises, with the reason
-            _trace(robot, self.labels[0], len(self.labels), self.matrix, self.right_side)
+            _trace(robot, self.labels[0], self.matrix, self.right_side)
         coordinates = integrate_coordinates(robot, q, [0.0] * robot.nv, 0.0)
         speeds = np.array(v, dtype=float)
 
@@ -148,20 +149,15 @@ def pfaffian(
     numeric = DifferencedRows(robot, labels, A, right_side)
     numeric.evaluate(robot.neutral(), 0.0)
     try:
-        return _trace(robot, name, count, A, right_side)
+        return _trace(robot, name, A, right_side)
     except _UntraceableError:
         return numeric
 
 
-def _trace(
-    robot: Robot, name: str, count: int, A: PfaffianFunction, b: PfaffianFunction
-) -> TracedRows:
+def _trace(robot: Robot, name: str, A: PfaffianFunction, b: PfaffianFunction) -> TracedRows:
     state = state_symbols(robot)
-    what, coordinates = f'{name}: A or b', (state.coordinates, state.t)
-    matrix = np.atleast_2d(traced_values(what, A, coordinates, _UntraceableError))
-    right_side = np.atleast_1d(traced_values(what, b, coordinates, _UntraceableError))
-    check_shapes(robot, name, count, matrix, right_side)
-    rows, speeds = expression_matrix(matrix), expression_matrix(right_side[:, None])
+    symbols = state.coordinates, state.t
+    rows, speeds = traced_pair(robot, name, (A, b), symbols, _UntraceableError)
     rate = rate_along_motion(robot, speeds - rows @ state.v, *state)
     return traced_rows(robot, name, state, rows, speeds, rate, bound=False)
 

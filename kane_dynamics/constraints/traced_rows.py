@@ -149,6 +149,21 @@ def check_shapes(robot: Robot, name: str, k: int, A: NDArray, b: NDArray) -> Non
         )
 
 
+def traced_pair(
+    robot: Robot,
+    name: str,
+    functions: tuple[Callable[..., Any], Callable[..., Any]],
+    arguments: Sequence[Any],
+    error: type[ConstraintError] = ConstraintError,
+) -> tuple[Any, Any]:
+    """Return what users' functions A and b make of symbols, shapes (k, nv) and (k, 1)."""
+    what = f'{name}: A or b'
+    matrix, sides = (traced_values(what, function, arguments, error) for function in functions)
+    A, b = np.atleast_2d(matrix), np.atleast_1d(sides)
+    check_shapes(robot, name, max(len(A), 1), A, b)
+    return expression_matrix(A), expression_matrix(b[:, None])
+
+
 def turning_rate(robot: Robot, rows_at: Callable[[Any, Any, Any], ConstraintRows]) -> Any:
     r"""Return the function (q, v, x, t) -> :math:`\dot A(q, v, t) x`, a casadi.Function."""
     state, x = state_symbols(robot), ca.SX.sym('x', robot.nv)
@@ -246,15 +261,6 @@ def acceleration_form(
     as_function('A', A, 'q', 'v', 't')
     as_function('b', b, 'q', 'v', 't')
     state = state_symbols(robot)
-    matrix = np.atleast_2d(_traced(f'{name}: A', A, state))
-    right_side = np.atleast_1d(_traced(f'{name}: b', b, state))
-    check_shapes(robot, name, max(len(matrix), 1), matrix, right_side)
-    rows = expression_matrix(matrix)
-    accelerations = expression_matrix(right_side[:, None])
+    symbols = state.coordinates, state.speeds, state.t
+    rows, accelerations = traced_pair(robot, name, (A, b), symbols)
     return traced_rows(robot, name, state, rows, rows @ state.v, accelerations, integrated=True)
-
-
-def _traced(what: str, function: StateFunction, state: State) -> NDArray[np.object_]:
-    return traced_values(
-        what, function, (state.coordinates, state.speeds, state.t), ConstraintError
-    )
