@@ -19,7 +19,7 @@ from kane_dynamics.constraints.constraint_set import checked_constraint
 from kane_dynamics.constraints.contacts import Plane, PointRows, moving_point
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
-from kane_dynamics.robot.checks import as_nonnegative, as_number, as_vector, describe
+from kane_dynamics.robot.checks import as_nonnegative, as_number, as_share, as_vector, describe
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import ArrayLike, Floats
 
@@ -106,9 +106,7 @@ def contact(
     """
     if len(checked_constraint('normal', normal).labels) != 1:
         raise ConstraintError(f'normal: need one row, got {list(normal.labels)}')
-    e = as_number('restitution', restitution)
-    if not 0.0 <= e <= 1.0:
-        raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
+    e = as_share('restitution', restitution)
     dynamic, static = _coefficients('tangent', tangent, friction, static_friction)
     return Contact(normal, tangent, dynamic, static, e, 0.0)
 

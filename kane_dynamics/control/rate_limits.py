@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_nonnegative, as_positive
+from kane_dynamics.robot.checks import as_positive, as_share
 from kane_dynamics.typing import Floats
 
 __all__ = ['ScaledInstant', 'ScaledTime']
@@ -120,10 +119,7 @@ class ScaledTime:
             If the scaling is not between 0 and 1, or the ramp not > 0.
 
         """
-        if as_nonnegative('speed_scaling', speed_scaling) > 1.0:
-            raise InvalidInputError(
-                f'speed_scaling: need a number from 0 to 1, got {speed_scaling:g}'
-            )
+        as_share('speed_scaling', speed_scaling)
         passed, self._time = max(time - self._time, 0.0), max(time, self._time)
         on_ramp = min(passed, abs(speed_scaling - self._rate) * as_positive('ramp [s]', ramp))
         reached = on_ramp < passed or speed_scaling == self._rate

@@ -28,8 +28,7 @@ from kane_dynamics.dynamics.constrained import START
 from kane_dynamics.dynamics.functions import OneState, as_method
 from kane_dynamics.dynamics.interface import Dynamics, free_dynamics
 from kane_dynamics.dynamics.interface import dynamics as reference
-from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_choice, as_number, as_vector
+from kane_dynamics.robot.checks import as_choice, as_number, as_share, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_speeds
 from kane_dynamics.typing import ArrayLike, Floats
@@ -166,9 +165,7 @@ def impact(
     engine = free_dynamics(robot, dynamics)
     rows, closed = _rows(engine, constraints, contacts, place, speeds, t)
     if restitution is not None:
-        e = as_number('restitution', restitution)
-        if not 0.0 <= e <= 1.0:
-            raise InvalidInputError(f'restitution: need a number from 0 to 1, got {e:g}')
+        e = as_share('restitution', restitution)
         closed = replace(closed, restitution=np.full(len(closed), e))
     M = engine.mass_matrix(place)
     selection = select_rows(rows, cholesky_factor(M))

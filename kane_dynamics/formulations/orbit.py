@@ -19,7 +19,7 @@ from kane_dynamics.algebra.dual_quaternion import vec6, wrench_from_vector
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algorithms.kinematics import body_poses
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_mapping, as_number, as_vector
+from kane_dynamics.robot.checks import as_mapping, as_positive, as_vector
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot
 from kane_dynamics.typing import ArrayLike, Floats
@@ -68,9 +68,7 @@ def orbital_wrenches(
     """
     coordinates = checked_coordinates(robot, q)
     origin = as_vector('centre [m]', centre, 3)
-    strength = as_number('mu [m^3/s^2]', mu)
-    if not strength > 0.0:
-        raise InvalidInputError(f'mu must be > 0 m^3/s^2, got {strength}')
+    strength = as_positive('mu [m^3/s^2]', mu)
     at_com = {}
     for body, pose in zip(robot.bodies, body_poses(robot, coordinates), strict=True):
         if body.inertia.mass == 0.0:

@@ -149,8 +149,7 @@ def _square_to(z: Floats, x: Floats) -> Floats:
     across = across / np.linalg.norm(across)
     across = across - (across @ z) * z  # a short one is not yet square to z
     largest = across[np.argmax(np.abs(across))]
-    direction: Floats = across / (np.linalg.norm(across) * np.sign(largest))
-    return direction
+    return across / (np.linalg.norm(across) * np.sign(largest))
 
 
 def _placement(robot: Robot, i: int, frames: list[FrameInBody], ahead: bool) -> _Placement:

@@ -177,6 +177,13 @@ def as_nonnegative(name: str, x: Any) -> float:
     return number
 
 
+def as_share(name: str, x: Any) -> float:
+    """Return `x` as a float from 0 to 1."""
+    if not 0.0 <= (share := as_number(name, x)) <= 1.0:
+        raise InvalidInputError(f'{name}: need a number from 0 to 1, got {share:g}')
+    return share
+
+
 @dataclass(frozen=True)
 class Arguments:
     """Names and sizes of the inputs of one function, which all take one state or many."""

@@ -73,8 +73,7 @@ def checked_coordinates(robot: Robot, q: ArrayLike, name: str = 'q') -> list[flo
 
 def checked_speeds(robot: Robot, v: ArrayLike, name: str = 'v') -> list[float]:
     """Return speeds, or any vector over them, as a list of floats."""
-    speeds: list[float] = as_vector(name, v, checked_robot(robot).nv).tolist()
-    return speeds
+    return as_vector(name, v, checked_robot(robot).nv).tolist()
 
 
 def pose_numbers(name: str, x: ArrayLike | Pose) -> Floats:

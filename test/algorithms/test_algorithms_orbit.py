@@ -241,7 +241,7 @@ def test_errors():
     for arguments, message in (
         ((q[:3],), r'q: need shape \(7,\)'),
         ((q, (0, 0)), r'centre \[m\]: need shape \(3,\)'),
-        ((q, CENTRE, 0.0), 'mu must be > 0'),
+        ((q, CENTRE, 0.0), r'mu \[m\^3/s\^2\] must be > 0'),
         ((q, CENTRE, np.nan), 'mu .*: need one finite'),
         ((q, (3.0, 0.0, 0.0)), "'body' has its centre of mass at the centre"),
     ):

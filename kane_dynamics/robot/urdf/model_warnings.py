@@ -154,8 +154,7 @@ def _free_speeds(robot: Robot, q: list[float]) -> Bools:
     size = np.linalg.norm(energy, axis=0)
     scaled = energy / np.where(size > 0.0, size, 1.0)
     _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
-    free: Bools = np.abs(vectors[values < _RANK]).max(axis=0, initial=0.0) > _RANK
-    return free
+    return np.abs(vectors[values < _RANK]).max(axis=0, initial=0.0) > _RANK
 
 
 def _inertia_root(inertia: Inertia) -> Floats:
@@ -182,5 +181,4 @@ def _com_jacobians(robot: Robot, q: list[float]) -> Iterator[Floats]:
 
 def _general_position(robot: Robot) -> list[float]:
     step = np.random.default_rng(0).uniform(0.5, 1.0, robot.nv).tolist()
-    q: list[float] = integrate_coordinates(robot, robot.neutral(), step, 1.0).tolist()
-    return q
+    return integrate_coordinates(robot, robot.neutral(), step, 1.0).tolist()
