@@ -80,19 +80,11 @@ class StoppedEngine:
 
     def __init__(self, engine: Engine, robot: Robot) -> None:
         self._engine, self._robot = engine, robot
-        limited = [
-            (robot.coordinate_index(name), robot.velocity_index(name))
-            for name in robot.coordinate_names
-            if name in robot.velocity_names
-        ]
-        finite = [
-            pair
-            for pair in limited
-            if -np.inf < robot.lower[pair[0]] < robot.upper[pair[0]]
-            or robot.lower[pair[0]] < robot.upper[pair[0]] < np.inf
-        ]
-        self._q = np.array([i for i, _ in finite], dtype=np.intp)
-        self._v = np.array([i for _, i in finite], dtype=np.intp)
+        limited = (robot.lower < robot.upper) & np.isfinite([robot.lower, robot.upper]).any(axis=0)
+        names = [x for x, one in zip(robot.coordinate_names, limited, strict=True) if one]
+        names = [name for name in names if name in robot.velocity_names]
+        self._q = np.array([robot.coordinate_index(name) for name in names], dtype=np.intp)
+        self._v = np.array([robot.velocity_index(name) for name in names], dtype=np.intp)
         self._lower, self._upper = robot.lower[self._q], robot.upper[self._q]
         self.hits = 0
 

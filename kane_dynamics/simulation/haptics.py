@@ -91,9 +91,9 @@ class VirtualCoupler:
         B = as_vector('damping', self.damping, 6)
         if (K < 0.0).any():
             raise InvalidInputError(f'stiffness: need numbers >= 0, got {K.tolist()}')
-        for name, value in (('stiffness', K), ('damping', B)):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        K.setflags(write=False)
+        B.setflags(write=False)
+        vars(self).update(stiffness=K, damping=B)
         if (self.device_damping is None) != (self.period is None):
             raise InvalidInputError('give device_damping and period together, or neither')
         if self.device_damping is not None and self.period is not None:
@@ -272,10 +272,8 @@ class DeviceLoop:
         v, half = self.simulation.v, 0.5 * self.simulation.step_size
         # a spring that is held over a step gives what it got where it is taken in the middle
         q = integrate_coordinates(self.simulation.robot, self.simulation.q, v, half)
-        J, frame_pose = (
-            self.dynamics.frame_jacobian(self.frame, q),
-            self.dynamics.frame_pose(self.frame, q),
-        )
+        J = self.dynamics.frame_jacobian(self.frame, q)
+        frame_pose = self.dynamics.frame_pose(self.frame, q)
         wrenches = self.coupler.wrenches(frame_pose, J @ v, pose, twist)
         self.simulation.step(efforts + J.T @ wrenches.on_frame)
         return wrenches

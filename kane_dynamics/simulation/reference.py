@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
+from kane_dynamics.algebra.matrices import solve_squared
 from kane_dynamics.algorithms.newton_euler import implicit_drag
 from kane_dynamics.algorithms.projection import impact_energy, project
 from kane_dynamics.algorithms.udwadia_kalaba import Motion, cholesky_factor, nearest, solve_motion
 from kane_dynamics.constraints.base import Constraint, ConstraintRows
 from kane_dynamics.constraints.constraint_set import ConstraintSet
+from kane_dynamics.constraints.row_selection import RowSelection
 from kane_dynamics.exceptions import ProjectionError, StepError
 from kane_dynamics.formulations import ReferenceTerms
 from kane_dynamics.formulations.problem import Terms
@@ -52,6 +53,12 @@ def _crossed(before: ConstraintRows, after: ConstraintRows, independent: Sequenc
     """Return whether the holonomic ones of some rows pass a singular configuration."""
     holonomic = [k for k in independent if after.positions[k] is not None]
     return bool(np.linalg.det(before.matrix[holonomic] @ after.matrix[holonomic].T) < 0.0)
+
+
+def _moved(factor: Floats, impulse: Floats, selection: RowSelection, target: Floats) -> Floats:
+    """Return the speeds of an impulse on a mass L L' under independent rows A v = c."""
+    independent, free = selection.independent_indices, solve_squared(factor, impulse)
+    return nearest(factor, selection.rows.matrix[independent], free, target[independent])[0]
 
 
 class ReferenceEngine:
@@ -169,13 +176,10 @@ class ReferenceEngine:
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
             selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
             selection.check_speeds(at)
-            rows, independent = selection.rows, selection.independent_indices
             drag = implicit_drag(self.robot, at.tolist(), STICTION_SPEED)
             damped = cholesky_factor(mass + h * np.diag(drag))
-            free = scipy.linalg.cho_solve((damped, True), mass @ v + h * (tau - bias))
-            return nearest(
-                damped, rows.matrix[independent], free, rows.velocity_after(v, h)[independent]
-            )[0]
+            force = mass @ v + h * (tau - bias)
+            return _moved(damped, force, selection, selection.rows.velocity_after(v, h))
 
     def kick(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> Floats:
         """Return speeds h [s] after v, friction that of the end; errors as for `motion`."""
@@ -189,10 +193,7 @@ class ReferenceEngine:
             for _ in range(KICKS):
                 force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
                 selection = self._constraints.selection(factor, q, middle, t)
-                rows, independent = selection.rows, selection.independent_indices
-                free = scipy.linalg.cho_solve((damped, True), force)
-                target = rows.velocity_across(v, h)[independent]
-                end = nearest(damped, rows.matrix[independent], free, target)[0]
+                end = _moved(damped, force, selection, selection.rows.velocity_across(v, h))
                 middle = 0.5 * (v + end)
             selection.check_speeds(middle)
             return end

@@ -35,7 +35,7 @@ import numpy as np
 import scipy
 
 from kane_dynamics.algebra.matrices import solve_lower
-from kane_dynamics.algebra.scalars import Scalar, is_zero, sign
+from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
@@ -164,12 +164,8 @@ def excess_of(
     before, after = potential
     moved = after - before
     gap = kinetic[1] - kinetic[0] + moved - work
-    allowed = MOST_LOST * (kinetic[0] + kinetic[1] + _size(moved))
-    return gap, _size(gap) - allowed - _ROUNDOFF * (1e-3 + _size(before) + _size(after))
-
-
-def _size(x: Scalar) -> Scalar:
-    return sign(x) * x
+    allowed = MOST_LOST * (kinetic[0] + kinetic[1] + absolute(moved))
+    return gap, absolute(gap) - allowed - _ROUNDOFF * (1e-3 + absolute(before) + absolute(after))
 
 
 # Largest h times rate at which steps shrink: |1 - z + z^2/2 - z^3/6 + z^4/24| = 1 at z = 2.7853.
@@ -177,11 +173,10 @@ STABLE = {'rk4': 2.785}
 
 
 def fastest_decay(
-    robot: Robot, constraints: ConstraintSet, q: Floats, t: float, mass: Floats | None = None
+    robot: Robot, constraints: ConstraintSet, q: Floats, t: float, mass: Floats
 ) -> tuple[float, str]:
     """Return the largest rate of decay by damping [1/s], and the speed that decays most in it."""
     rows = constraints.rows(q, [0.0] * robot.nv, t)
-    mass = gauss_mass_matrix(robot, q.tolist()) if mass is None else mass
     free = scipy.linalg.null_space(rows.matrix) if len(rows.labels) else np.eye(robot.nv)
     if not free.shape[1]:
         return 0.0, ''

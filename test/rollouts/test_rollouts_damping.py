@@ -42,7 +42,9 @@ def arm():
 
 def rates(robot, constraints, q):
     rows = ConstraintSet.of(robot, constraints)
-    return np.array([fastest_decay(robot, rows, row, 0.0)[0] for row in q])
+    masses = [kd.mass_matrix(robot, row) for row in q]
+    states = zip(q, masses, strict=True)
+    return np.array([fastest_decay(robot, rows, row, 0.0, M)[0] for row, M in states])
 
 
 @pytest.mark.parametrize('held', [False, True])

@@ -90,7 +90,8 @@ def test_the_bound_of_explicit_steps_is_sharp(compiled):
     mass = kd.Inertia(0.5, (0.0, 0.0, 0.0), 0.01 * np.eye(3))
     joint = kd.Joint('slide', kd.Prismatic(), damping=50.0)
     robot = kd.Robot('slide', [kd.Body('slide', '', joint, inertia=mass)], (0, 0, 0))
-    rate, name = fastest_decay(robot, kd.constraints.ConstraintSet(robot, ()), np.zeros(1), 0.0)
+    M = kd.mass_matrix(robot, np.zeros(1))
+    rate, name = fastest_decay(robot, kd.constraints.ConstraintSet(robot, ()), np.zeros(1), 0.0, M)
     assert rate == pytest.approx(100.0, rel=1e-12)
     assert name == 'slide'
     fast = kd.compile(robot, cache=False) if compiled else None
@@ -123,8 +124,9 @@ def test_constraints_count_in_the_rate_of_decay():
     damped = kd.Robot('drive', bodies)
     rows = (kd.constraints.differential_drive(damped, 'left', 'right', 0.0975),)
     none, some = (kd.constraints.ConstraintSet(damped, given) for given in ((), rows))
-    free, _ = fastest_decay(damped, none, np.zeros(5), 0.0)
-    bound, name = fastest_decay(damped, some, np.zeros(5), 0.0)
+    M = kd.mass_matrix(damped, np.zeros(5))
+    free, _ = fastest_decay(damped, none, np.zeros(5), 0.0, M)
+    bound, name = fastest_decay(damped, some, np.zeros(5), 0.0, M)
     assert free > 5.0 * bound
     assert name in ('left', 'right')
     # the rate against the motion itself: straight on or on the spot, whichever is faster
