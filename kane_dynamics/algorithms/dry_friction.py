@@ -118,7 +118,7 @@ def planar_states(problem: FrictionProblem) -> list[State]:
             for closed in (False, True)
             for side in ((0, 1, -1) if rubs and (closed or load > 0.0) else (0,))
         ]
-        for rubs, load in zip(rough, problem.load, strict=True)
+        for rubs, load in zip(rough.tolist(), problem.load.tolist(), strict=True)
     ]
     return list(product(*ways)) if prod(map(len, ways)) <= MOST_STATES else []
 

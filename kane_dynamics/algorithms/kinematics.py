@@ -88,10 +88,7 @@ class Kinematics:
 
     def jacobian(self, link: str) -> Floats:
         """Return J with twist = J v, shape (6, nv), in the link's axes (33)."""
-        jacobian = np.zeros((6, self.robot.nv))
-        for column, axis in self._motion(link).columns:
-            jacobian[:, column] += vec6(axis)
-        return jacobian
+        return np.array(frame_jacobian_table(self.robot, [link], self.q)[0], dtype=float)
 
 
 def forward_kinematics(
@@ -142,10 +139,8 @@ def tree_first_moment(robot: Robot, q: Any) -> tuple[Scalar, Any]:
         if parent == WORLD:
             mass, moment = mass + masses[i], moment + in_parent
         else:
-            masses[parent], moments[parent] = (
-                masses[parent] + masses[i],
-                moments[parent] + in_parent,
-            )
+            masses[parent] = masses[parent] + masses[i]
+            moments[parent] = moments[parent] + in_parent
     return mass, moment
 
 

@@ -30,7 +30,7 @@ from kane_dynamics.algebra.dual_quaternion import ZERO, DualQuaternion, power, w
 from kane_dynamics.algebra.inertia import Inertia, linear_map3, quaternionic_tensor
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import Quaternion, cross, make_quaternion, pure, scale
-from kane_dynamics.algebra.scalars import Scalar, as_array, is_zero, sign, where
+from kane_dynamics.algebra.scalars import Scalar, absolute, as_array, is_zero, sign, where
 from kane_dynamics.robot.checks import as_mapping, as_vector
 from kane_dynamics.robot.motion import (
     AT_REST,
@@ -258,5 +258,5 @@ def speed_drag(damping: Scalar, friction: Scalar, speed: Scalar, stiction_speed:
     """Return D + F / max(|v|, v_s) along one speed."""
     if is_zero(friction):
         return damping
-    size = sign(speed) * speed
+    size = absolute(speed)
     return damping + friction / where(size > stiction_speed, size, stiction_speed)

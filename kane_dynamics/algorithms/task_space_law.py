@@ -47,10 +47,7 @@ from kane_dynamics.algebra.scalars import Scalar, where
 from kane_dynamics.algorithms.constrained_inverse import ConstrainedEffort
 from kane_dynamics.algorithms.damped_task_inverse import AllowedMotion, DampedTaskInverse
 from kane_dynamics.algorithms.projection import speed_indices
-from kane_dynamics.algorithms.row_elimination import (
-    product,
-    transpose_product,
-)
+from kane_dynamics.algorithms.row_elimination import product, transpose_product
 from kane_dynamics.robot.motion import frame_motion, frame_rate_along, frame_rows, in_axes
 from kane_dynamics.robot.robot import Robot
 

@@ -17,12 +17,7 @@ from typing import Any, NamedTuple
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import rotation_vector
-from kane_dynamics.algebra.quaternions import (
-    cross,
-    make_quaternion,
-    normalised,
-    rotate_back,
-)
+from kane_dynamics.algebra.quaternions import cross, make_quaternion, normalised, rotate_back
 from kane_dynamics.algebra.scalars import Scalar, sqrt
 from kane_dynamics.algorithms.damped_task_inverse import AllowedMotion, DampedTaskInverse
 from kane_dynamics.algorithms.newton_euler import implicit_drag

@@ -21,14 +21,7 @@ import numpy as np
 from kane_dynamics.algebra.scalars import absolute, exp, sign, where
 from kane_dynamics.algorithms.sparse_ldl import smaller
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_finite,
-    as_nonnegative,
-    as_numbers,
-    as_shaped,
-    as_vector,
-    describe,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.typing import ArrayLike, Floats
 
 __all__ = ['BaseMotion', 'DriveResponse']
@@ -72,12 +65,12 @@ class DriveResponse:
     def __init__(
         self, time_constant: float, acceleration_limit: ArrayLike = (np.inf, np.inf, np.inf)
     ) -> None:
-        self._lag = as_nonnegative('time_constant [s]', time_constant)
-        limit = as_numbers('acceleration_limit [m/s^2, m/s^2, rad/s^2]', acceleration_limit)
+        self._lag = checks.as_nonnegative('time_constant [s]', time_constant)
+        limit = checks.as_numbers('acceleration_limit [m/s^2, m/s^2, rad/s^2]', acceleration_limit)
         if limit.shape != (3,) or not (limit > 0.0).all():
             raise InvalidInputError(
                 'acceleration_limit [m/s^2, m/s^2, rad/s^2]: need three numbers > 0, got '
-                f'{describe(acceleration_limit)}'
+                f'{checks.describe(acceleration_limit)}'
             )
         if self._lag == 0.0 and np.isinf(limit).any():
             raise InvalidInputError(
@@ -105,9 +98,11 @@ class DriveResponse:
 
         """
         start, goal = _twists('twist', twist), _twists('command', command)
-        duration = as_numbers('time [s]', time)[..., None]
+        duration = checks.as_numbers('time [s]', time)[..., None]
         if not (duration >= 0.0).all() or np.isinf(duration).any():
-            raise InvalidInputError(f'time [s]: need finite numbers >= 0, got {describe(time)}')
+            raise InvalidInputError(
+                f'time [s]: need finite numbers >= 0, got {checks.describe(time)}'
+            )
         return moving(*followed(start, goal, duration, self._lag, self._limit))
 
     def covered(self, twist: ArrayLike, command: ArrayLike, time: ArrayLike) -> Floats:
@@ -124,7 +119,7 @@ class DriveResponse:
         knee = np.minimum(first, lag * limit)  # from where on the lag rules
         bounded = (first**2 - np.maximum(last, knee) ** 2) / (2.0 * limit)
         lacking = bounded + lag * np.maximum(knee - last, 0.0)
-        duration = as_numbers('time [s]', time)[..., None]
+        duration = checks.as_numbers('time [s]', time)[..., None]
         return goal * duration - np.sign(goal - start) * lacking
 
 
@@ -151,10 +146,10 @@ def moving(twist: Floats, rate: Floats) -> BaseMotion:
 
 
 def _twists(what: str, x: ArrayLike) -> Floats:
-    rows = as_numbers(what, x)
+    rows = checks.as_numbers(what, x)
     if rows.shape[-1:] != (3,):
         raise InvalidInputError(f'{what}: need shape (3,) or (..., 3), got shape {rows.shape}')
-    return as_finite(what, rows)
+    return checks.as_finite(what, rows)
 
 
 def sensed_acceleration(
@@ -166,10 +161,10 @@ def sensed_acceleration(
     gravity: ArrayLike = (0.0, 0.0),
 ) -> Floats:
     """Return the acceleration of the frame C of a base from what an accelerometer on it shows."""
-    turned = as_shaped('rotation', rotation, (3, 3))
-    x, y, _ = as_vector('position [m]', position, 3).tolist()
-    force = (turned @ as_vector('specific_force [m/s^2]', specific_force, 3))[:2]
+    turned = checks.as_shaped('rotation', rotation, (3, 3))
+    x, y, _ = checks.as_vector('position [m]', position, 3).tolist()
+    force = (turned @ checks.as_vector('specific_force [m/s^2]', specific_force, 3))[:2]
     arm = np.array([x, y])
     across = np.array([-y, x])
-    level = force + as_vector('gravity [m/s^2]', gravity, 2)
+    level = force + checks.as_vector('gravity [m/s^2]', gravity, 2)
     return np.append(level - yaw_acceleration * across + yaw_rate**2 * arm, yaw_acceleration)

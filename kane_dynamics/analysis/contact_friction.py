@@ -37,11 +37,9 @@ def placed_casters(robot: Robot, casters: Any) -> dict[str, Frame]:
                 f"caster '{name}': need a frame and a point in it, (str, (x, y, z)), got "
                 f'{checks.describe(value)}'
             )
-        body, point = (
-            robot.moving_body(value[0]),
-            checks.as_vector(f"caster '{name}' [m]", value[1], 3),
-        )
-        frames[name] = Frame(body, robot.frame(value[0]).pose * Pose.shift(point))
+        body, point = robot.moving_body(value[0]), value[1]
+        place = Pose.shift(checks.as_vector(f"caster '{name}' [m]", point, 3))
+        frames[name] = Frame(body, robot.frame(value[0]).pose * place)
     return frames
 
 

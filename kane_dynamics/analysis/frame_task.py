@@ -43,10 +43,8 @@ def frame_task(dynamics: Dynamics, frame: str, q: Floats, v: Floats, own_axes: b
     pose = frame_place(dynamics, frame, q)
     # twists of the body, and their rates, in the axes of the frame at its origin
     moved = np.asarray(fixed.conjugate().adjoint_matrix(), dtype=float)
-    J, drift = (
-        moved @ dynamics.frame_jacobian(body, q),
-        moved @ dynamics.frame_bias_acceleration(body, q, v),
-    )
+    J = moved @ dynamics.frame_jacobian(body, q)
+    drift = moved @ dynamics.frame_bias_acceleration(body, q, v)
     body_twist = J @ v
     drift[3:] += vec3(cross(pure(body_twist[:3]), pure(body_twist[3:])))  # the axes turn
     R = np.asarray(pose.rotation_matrix(), dtype=float)

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.constraints.base import Constraint
@@ -194,16 +195,12 @@ def least(matrix: Floats, right_side: Floats, small: float) -> Floats:
     """Return least squares of least norm; what moves rows by less than `small` stays at rest."""
     if not matrix.size:
         return np.zeros((matrix.shape[1], *right_side.shape[1:]))
-    left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
-    kept = sizes > small
-    inverse = (right[kept].T / sizes[kept]) @ left[:, kept].T
-    return np.asarray(inverse @ right_side, dtype=float)
+    return scipy.linalg.pinv(matrix, atol=small, rtol=0.0) @ right_side
 
 
 def _rank(matrix: Floats) -> int:
     """Return a rank; rows that nearly repeat others count as in `row_selection`."""
-    sizes = np.linalg.svd(matrix, compute_uv=False) if matrix.size else np.zeros(0)
-    return int((sizes > TAKEN).sum())
+    return int(np.linalg.matrix_rank(matrix, TAKEN))
 
 
 ALIGNED = 1e-2  # sine of what counts as an angle of zero: angles of two digits, 1.57

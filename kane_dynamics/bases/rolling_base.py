@@ -13,16 +13,8 @@ from kane_dynamics.bases.kinematics import Many
 from kane_dynamics.bases.motion_rows import BaseRows, MotionRows, Wheel
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.body import Vector
-from kane_dynamics.robot.checks import (
-    as_finite,
-    as_mapping,
-    as_number,
-    as_numbers,
-    as_positive,
-    as_shaped,
-    index_of,
-)
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates
 from kane_dynamics.typing import ArrayLike, Floats
@@ -48,7 +40,7 @@ class RollingBase:
                 f"a {self.kind} base needs a robot with a planar or floating base, '"
                 f"{self.robot.name}' is fixed"
             )
-        factor = as_positive('track_factor', self.track_factor)
+        factor = checks.as_positive('track_factor', self.track_factor)
         object.__setattr__(self, 'track_factor', factor)
 
     @property
@@ -124,18 +116,20 @@ class RollingBase:
     ) -> Floats:
         """Return rates in the order of names, all of which a mapping has."""
         if not isinstance(x, Mapping):
-            return as_shaped(what, x, (len(names),), ('B', len(names)))
+            return checks.as_shaped(what, x, (len(names),), ('B', len(names)))
         values = np.full(len(names), np.nan)
-        for name, value in as_mapping(what, x).items():
-            values[index_of('joint', name, names)] = as_number(f"{what} of '{name}'", value)
+        for name, value in checks.as_mapping(what, x).items():
+            values[checks.index_of('joint', name, names)] = checks.as_number(
+                f"{what} of '{name}'", value
+            )
         missing = [name for name, value in zip(names, values, strict=True) if np.isnan(value)]
         if missing:
             raise InvalidInputError(f'{what}: {missing} are missing')
-        return as_finite(what, values)
+        return checks.as_finite(what, values)
 
     def _each(self, function: Callable[..., _R], q: ArrayLike | None, *values: Floats) -> _R:
         """Return the result of a function of coordinates (nq,) and of arrays (B, n)."""
-        coordinates = None if q is None else as_numbers('q', q)
+        coordinates = None if q is None else checks.as_numbers('q', q)
         several = coordinates is not None and coordinates.ndim > 1
         rows_of_q = coordinates if several else None
         lengths = {len(x) for x in (*values, rows_of_q) if x is not None and x.ndim == 2}

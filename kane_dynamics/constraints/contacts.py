@@ -28,14 +28,7 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.algebra.quaternions import (
-    Quaternion,
-    cross,
-    dot,
-    make_quaternion,
-    pure,
-    scale,
-)
+from kane_dynamics.algebra.quaternions import Quaternion, cross, dot, make_quaternion, pure, scale
 from kane_dynamics.algebra.scalars import Scalar, is_traced, sqrt
 from kane_dynamics.constraints.base import RobotRows, Row, projected_columns
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError

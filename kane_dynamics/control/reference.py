@@ -84,12 +84,11 @@ class ReferenceInput(Input):
         motors: Motors,
         guard: InputMonitor,
         present: Present = lambda motor: None,
-        start_tolerance: float = np.inf,
     ) -> None:
         super().__init__(guard)
-        self.start_tolerance = start_tolerance
+        self.start_tolerance = np.inf
         self._motors, self._present = motors, present
-        self.scaling, self.ramp = _at_full_pace, 0.5
+        self.scaling, self.ramp = lambda: 1.0, 0.5
         self._newest: Plan | None = None
         self._paced: tuple[ScaledTime, float] | None = None
         self._map = NameMap('reference', motors.names)
@@ -181,10 +180,6 @@ class ReferenceInput(Input):
         return JointTrajectory(UNNAMED, times, *values)
 
 
-def _at_full_pace() -> float:
-    return 1.0
-
-
 def _rows(points: Any, field: str, names: list[str], source: Indices) -> Floats:
     """Return one field of all points, shape (points, names), or (0,) where no point has it."""
     lengths = [len(getattr(point, field)) for point in points]
@@ -256,12 +251,9 @@ class ReferenceTracker:
 
     def _both(self, one: Reference, other: Reference) -> Reference:
         """Return the reference of two sets of motors."""
-        pairs = zip(
-            (one.motor, one.position, one.velocity, one.acceleration),
-            (other.motor, other.position, other.velocity, other.acceleration),
-            strict=True,
-        )
-        return self._motors.reference(*(np.concatenate(pair) for pair in pairs))
+        values = ('motor', 'position', 'velocity', 'acceleration')
+        pairs = [[getattr(x, name) for x in (one, other)] for name in values]
+        return self._motors.reference(*map(np.concatenate, pairs))
 
     def _begin(self) -> tuple[Floats, Floats]:
         """Return where to hold from: where the reference rests, else the measured state."""

@@ -111,10 +111,6 @@ class FrameTracking:
         return np.array([name in names for name in self.dynamics.robot.velocity_names])
 
     @cached_property
-    def _start(self) -> Floats:
-        return np.asarray(self.posture, dtype=float)
-
-    @cached_property
     def _gains(self) -> Floats:
         posture = self.posture_stiffness, self.posture_damping
         return np.concatenate([self.stiffness, self.damping, posture])
@@ -128,7 +124,7 @@ class FrameTracking:
         a: ArrayLike | None = None,
     ) -> FrameEffort:
         """Return the efforts at a state."""
-        reference = motion.numbers(), self._gains, self._start
+        reference = motion.numbers(), self._gains, np.asarray(self.posture)
         unlimited = self.dynamics.frame_effort(self._choices, q, v, *reference, a, terms=terms)
         slope = np.asarray(self.stiffness)
         pull = (slope**2 if self._choices.passive else slope) * unlimited.error

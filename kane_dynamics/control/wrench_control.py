@@ -170,24 +170,25 @@ class WrenchControl:
         checks.as_positive('friction_speed', self.friction_speed)
         actuated, labels = checks.as_names('actuated', self.actuated), self.dynamics.labels
         columns, limits = checked_limits(robot, actuated, labels, self.limits, self.cones)
-        object.__setattr__(self, '_columns', columns)
-        object.__setattr__(self, '_limits', limits)
         posture = checks.as_mapping('posture', self.posture or {})
         indices = [robot.coordinate_index(name) for name in posture]
         speeds = [robot.velocity_index(name) for name in posture]
         numbers = np.array(
             [checks.as_number(f'posture of {name}', x) for name, x in posture.items()]
         )
-        object.__setattr__(self, '_posture_table', (indices, speeds, numbers))
         placed, moving = np.isin(modes, ('impedance', 'motion')), np.isin(modes, 'motion')
         sides = moving, ~moving & ~np.isin(modes, 'free')
         stiffness = np.where(placed, np.asarray(self.stiffness), 0.0)
         held = self.friction_speed, self.period
         gains = np.concatenate([stiffness, self.damping, *sides, held])
-        object.__setattr__(self, '_gains', gains)
-        object.__setattr__(self, '_placed', bool(placed.any()))
-        law = WrenchLaw(self.frame, tuple(actuated), self.axes == 'frame')
-        object.__setattr__(self, '_law', law)
+        vars(self).update(
+            _columns=columns,
+            _limits=limits,
+            _posture_table=(indices, speeds, numbers),
+            _law=WrenchLaw(self.frame, tuple(actuated), self.axes == 'frame'),
+            _gains=gains,
+            _placed=bool(placed.any()),
+        )
 
     def effort(
         self, q: ArrayLike, v: ArrayLike, target: WrenchTarget, nearest_motion: bool = False

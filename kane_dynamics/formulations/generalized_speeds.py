@@ -17,14 +17,7 @@ import numpy as np
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import expression_matrix, traced_values
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import (
-    as_function,
-    as_names,
-    as_number,
-    as_one,
-    as_vector,
-    not_finite,
-)
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.motion import at_unit_quaternions, rate_along_motion
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_coordinates, checked_robot, checked_speeds
@@ -91,7 +84,7 @@ class GeneralizedSpeeds:
 
         """
         W, X = self.matrices(q, t)
-        return W @ as_vector('u', u, self.count) + X
+        return W @ checks.as_vector('u', u, self.count) + X
 
     def matrices(self, q: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
         """
@@ -104,7 +97,7 @@ class GeneralizedSpeeds:
 
         """
         coordinates = checked_coordinates(self.robot, q)
-        arguments = self._finite(self.values(coordinates, as_number('time [s]', t)))
+        arguments = self._finite(self.values(coordinates, checks.as_number('time [s]', t)))
         return self._split(arguments, np.zeros_like(arguments))[:2]
 
     def speeds(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> Floats:
@@ -133,7 +126,7 @@ class GeneralizedSpeeds:
         """
         coordinates = checked_coordinates(self.robot, q)
         velocity = np.array(checked_speeds(self.robot, v))
-        time = as_number('time [s]', t)
+        time = checks.as_number('time [s]', t)
         both = self._finite(self.values(coordinates, time))
         W, X, W_rate, X_rate = self._split(
             both, self._finite(self.rates(coordinates, velocity, time))
@@ -153,7 +146,7 @@ class GeneralizedSpeeds:
     def _finite(self, values: Any) -> Floats:
         matrix = np.array(values, dtype=float)
         if not np.isfinite(matrix).all():
-            raise self._error(f'are singular here: W or X has {not_finite(matrix)}')
+            raise self._error(f'are singular here: W or X has {checks.not_finite(matrix)}')
         return matrix
 
     def _error(self, what: str) -> InvalidInputError:
@@ -161,18 +154,12 @@ class GeneralizedSpeeds:
 
     def _split(self, both: Floats, rate: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return W, X and their rates."""
-        first, second, first_rate, second_rate = (
-            both[:, :-1],
-            both[:, -1],
-            rate[:, :-1],
-            rate[:, -1],
-        )
+        first, first_rate = both[:, :-1], rate[:, :-1]
+        second, second_rate = both[:, -1], rate[:, -1]
         if not self.inverse:
             return first, second, first_rate, second_rate
         try:
-            W = np.asarray(
-                np.linalg.inv(first), dtype=float
-            )  # Gillespie (2): W = Y^-1, X = -Y^-1 Z
+            W = np.asarray(np.linalg.inv(first), float)  # Gillespie (2): W = Y^-1, X = -Y^-1 Z
         except np.linalg.LinAlgError:
             raise self._error('are singular here: Y has no inverse') from None
         W_rate = -W @ first_rate @ W
@@ -182,7 +169,7 @@ class GeneralizedSpeeds:
 def checked_generalized_speeds(speeds: Any, robot: Robot) -> GeneralizedSpeeds:
     """Return the generalized speeds."""
     needed = 'what generalized_speeds or generalized_speeds_from_definition returns'
-    checked = as_one(GeneralizedSpeeds, 'speeds', speeds, needed)
+    checked = checks.as_one(GeneralizedSpeeds, 'speeds', speeds, needed)
     if checked.robot.velocity_names != robot.velocity_names:
         raise InvalidInputError(
             f'speeds: these are of a robot with {list(checked.robot.velocity_names)}, here are '
@@ -258,15 +245,13 @@ def _traced_speeds(
         _expressions(x, f, ca.vertsplit(q), t) for x, f in zip(letters, arguments, strict=True)
     )
     right, count = right.reshape(-1, 1), left.shape[1]
-    if len(left) != nv or len(right) != nv or not 0 < count <= nv:
+    if len(left) != nv or len(right) != nv or not (nv if inverse else 1) <= count <= nv:
         shape = f'({nv}, {nv})' if inverse else f'({nv}, nu), nu <= {nv},'
         raise InvalidInputError(
             f'generalized speeds: need a matrix of shape {shape} and an offset of shape ({nv},), '
             f'got shapes {left.shape} and ({len(right)},)'
         )
-    if inverse and count != nv:
-        raise InvalidInputError(f'Y must have shape ({nv}, {nv}), got ({nv}, {count})')
-    labels = as_names('names', names) or tuple(f'u{k + 1}' for k in range(count))
+    labels = checks.as_names('names', names) or tuple(f'u{k + 1}' for k in range(count))
     if len(labels) != count:
         raise InvalidInputError(
             f'names: need {count}, one of each generalized speed, got {list(labels)}'
@@ -284,7 +269,9 @@ def _expressions(
     """Return a matrix, or a function of (q, t) that gives one, as expressions, of two axes."""
     what = f'{name} of the generalized speeds'
     function = (
-        as_function(name, arguments, 'q', 't') if callable(arguments) else lambda q, t: arguments
+        checks.as_function(name, arguments, 'q', 't')
+        if callable(arguments)
+        else lambda q, t: arguments
     )
     array = traced_values(what, function, (q, t), InvalidInputError)
     return array if array.ndim == 2 else array.reshape(-1, 1)
