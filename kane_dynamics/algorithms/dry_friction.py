@@ -75,8 +75,7 @@ class FrictionProblem:
 
     def lengths(self, tangents: Floats) -> Floats:
         """Return the length of each contact's part of a vector of all tangents, shape (k,)."""
-        squares = np.bincount(self.owner, np.square(tangents), self.count)
-        return np.sqrt(squares)
+        return np.sqrt(np.bincount(self.owner, np.square(tangents), self.count))
 
     def lawful(self, p: Floats, u: Floats | None = None) -> Floats:
         """Return what Coulomb's law makes of p - u: p itself, but for roundoff, where p obeys."""

@@ -75,8 +75,7 @@ class ContactProblem:
     @cached_property
     def slip_speeds(self) -> Floats:
         """Return |s| of each contact."""
-        squares = np.bincount(self.contacts.owner, np.square(self.slip), len(self.contacts))
-        return np.sqrt(squares)
+        return self.contacts.slip_speeds(self.slip)
 
     @cached_property
     def given_friction(self) -> Floats:

@@ -130,6 +130,10 @@ class ClosedContacts:
         """Return the names of the contacts: of their distances."""
         return self.normal.labels
 
+    def slip_speeds(self, slip: Floats) -> Floats:
+        """Return the size of the slip of each contact, from that along all directions."""
+        return np.sqrt(np.bincount(self.owner, np.square(slip), len(self)))
+
     @classmethod
     def at(cls, rows_of: RowsOf, contacts: Contacts, q: Any, v: Any, t: Scalar) -> ClosedContacts:
         """Return contacts at a state, by what makes a function of constraints: their rows."""

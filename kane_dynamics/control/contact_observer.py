@@ -10,7 +10,8 @@ from kane_dynamics.analysis.frame_task import frame_task
 from kane_dynamics.analysis.momentum_observer import MomentumObserver, ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate, estimate_payload, smoothed
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot_config.parameters.tables import ContactObserverParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.typing import Floats
@@ -125,8 +126,7 @@ class ContactObserver:
 def observed_joints(model: RobotModel, named: tuple[str, ...]) -> tuple[str, ...]:
     """Return the joints that are observed, in the order of v."""
     for name in named:
-        if name not in model.joints:
-            raise NameNotFoundError('joint', name, model.joints)
+        index_of('joint', name, model.joints)
     base = model.base
     wheels = () if base is None else (*base.driven, *base.steering, *base.passive)
     selection = tuple(n for n in model.joints if (n in named if named else n not in wheels))

@@ -190,7 +190,7 @@ class HybridMotion:
         rows = self.subsets.rows(mode.parts)
         closed = rows.closed(slipping, rows.at(*state))
         slip = closed.tangent.matrix @ state.v - closed.tangent.velocity
-        if np.bincount(closed.owner, np.square(slip)).min() > AT_REST**2:
+        if closed.slip_speeds(slip).min() > AT_REST:
             return
         new = self._next(mode.parts, state)
         if new.mode.states != mode.states:

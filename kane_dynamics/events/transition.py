@@ -199,7 +199,7 @@ class Instant(NamedTuple):
         force = self.efforts - dynamics.bias_force(self.state.q, v) - friction
         contacts = self.rows.closed(closed, self.rows.at(self.state.q, v, self.state.t))
         slip = contacts.tangent.matrix @ v - contacts.tangent.velocity
-        speed = np.sqrt(np.bincount(contacts.owner, np.square(slip), len(closed)))
+        speed = contacts.slip_speeds(slip)
         slip = np.where(speed[contacts.owner] > AT_REST, slip, 0.0)
         motion = frictional_motion(force, self._held(mass, v), contacts, slip)
         begins = contacts.tangent.matrix @ motion.acceleration - contacts.tangent.acceleration

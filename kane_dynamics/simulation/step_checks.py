@@ -39,6 +39,7 @@ from kane_dynamics.algebra.scalars import Scalar, absolute, is_zero
 from kane_dynamics.algorithms.kinematics import tree_kinetic_energy, tree_potential_energy
 from kane_dynamics.algorithms.mass_matrix import gauss_mass_matrix
 from kane_dynamics.algorithms.newton_euler import newton_euler
+from kane_dynamics.algorithms.row_elimination import inner_product
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import (
     DivergedError,
@@ -101,7 +102,7 @@ class RankLog:
 
 def crossing_determinant(before: Sequence[Any], after: Sequence[Any]) -> Scalar:
     """Return a number of the sign of det(A B'), numbers or traced."""
-    left = [[sum((x * b[k] for k, x in a.items() if k in b), 0.0) for b in after] for a in before]
+    left = [[inner_product(a, b) for b in after] for a in before]
     determinant: Scalar = 1.0
     for k in range(len(left)):
         pivot = left[k][k]
