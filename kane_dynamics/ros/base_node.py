@@ -9,7 +9,6 @@ from typing import Any
 
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
-from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
@@ -97,7 +96,9 @@ class OutputLog:
 
 
 class DynamicsNode(InputNode):
-    """A lifecycle node that turns the measured state of a robot into an output."""
+    """A lifecycle node that turns the measured state of a robot into an output, by a law."""
+
+    law: Any = None  # what `prepare` has made for the present model; as long as `state`
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
@@ -122,11 +123,15 @@ class DynamicsNode(InputNode):
 
     @abstractmethod
     def prepare(self, dynamics: Dynamics) -> tuple[Any, Mapping[str, Input]]:
-        """Return what depends on the robot, and its inputs; nothing of the node changes."""
+        """Return the law of a robot, and its inputs; nothing of the node changes."""
 
-    @abstractmethod
-    def take(self, dynamics: Dynamics, prepared: Any) -> None:
-        """Begin to use what `prepare` has returned for a new model; nothing may fail here."""
+    def take(self, dynamics: Dynamics, law: Any) -> None:
+        """Begin to use the law of a new model; nothing may fail here."""
+        self.law = law
+
+    def configure(self, law: Any) -> None:
+        """Hand the present parameters to a law."""
+        law.configure(self.parameters)
 
     @abstractmethod
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
@@ -138,9 +143,6 @@ class DynamicsNode(InputNode):
 
     def subscribe(self) -> None:
         """Listen to further inputs, on activation."""
-
-    def parameters_changed(self) -> None:
-        """Take over changed parameters; age limits of inputs have been."""
 
     def compile_options(self) -> CompileOptions:
         """Return what else is compiled."""
@@ -163,12 +165,7 @@ class DynamicsNode(InputNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the model from the parameters, or wait for the topic robot_description."""
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
-            return FAILURE
-        return super().on_configure(state)
+        return super().on_configure(state) if self.host.load() else FAILURE
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Create subscriptions and timers; inactive nodes would keep serving them."""
@@ -188,7 +185,7 @@ class DynamicsNode(InputNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the model."""
-        self.host.clear()
+        self._forget_model()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -199,7 +196,7 @@ class DynamicsNode(InputNode):
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Return to unconfigured after a failed transition."""
         self._rest()
-        self.host.clear()
+        self._forget_model()
         return super().on_error(state)
 
     def _rest(self) -> None:
@@ -210,16 +207,20 @@ class DynamicsNode(InputNode):
 
     # model and parameters
 
+    def _forget_model(self) -> None:
+        self.host.clear()
+        self.state, self.driven_base, self.inputs = None, None, {}
+
     def _on_model(self, dynamics: Dynamics) -> None:
         """Take a new model, all of it or nothing; called by the host."""
         state, driven, inputs = self.new_inputs(dynamics.model)
         if self._payloads is not None:
             self._payloads.apply(dynamics)
         self._take_friction(dynamics)
-        prepared, further = self.prepare(dynamics)
+        law, further = self.prepare(dynamics)
         self.state_lost()  # under the names from before
         self.state, self.driven_base, self.inputs = state, driven, {**inputs, **further}
-        self.take(dynamics, prepared)
+        self.take(dynamics, law)
 
     def _reread(self) -> None:
         """Take over accepted parameter changes."""
@@ -227,7 +228,7 @@ class DynamicsNode(InputNode):
         self.take_over_limits()
         self._take_friction(self.host.dynamics)
         if self.state is not None:
-            self.parameters_changed()
+            self.configure(self.law)
         if self._payloads is not None:
             ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
             self._payloads.apply(self.host.dynamics, ramp_time)

@@ -148,10 +148,7 @@ ON_THE_WAY = 0.01
 class EffortNode(DynamicsNode):
     """A node whose output are efforts of all motors, or silence."""
 
-    _controller: Any  # what turns the state of the present model into efforts; None: no model
-
     def __init__(self, name: str, **options: Any) -> None:
-        self._controller = None
         super().__init__(name, **options)
         self._output = EffortOutput(self, self.parameters.joint_topics)
         self._enabled = True
@@ -166,8 +163,8 @@ class EffortNode(DynamicsNode):
 
     def halt(self) -> None:
         """Forget the motion: no effort is out."""
-        if self._controller is not None:
-            self._controller.halt()
+        if self.state is not None:
+            self.law.halt()
 
     def forget(self) -> None:
         """Drop what inputs have, and the motion."""
@@ -183,9 +180,10 @@ class EffortNode(DynamicsNode):
                 joint_topic(name)
         super()._on_model(dynamics)
 
-    def take(self, dynamics: Dynamics, prepared: Any) -> None:
+    def take(self, dynamics: Dynamics, law: Any) -> None:
         """Use the controller of a new model; silence has been sent under the old names."""
-        self._controller, model = prepared, dynamics.model
+        super().take(dynamics, law)
+        model = dynamics.model
         self._motor_q, self._motor_v = model.q_index(model.motors), model.v_index(model.motors)
         self._output.prepare(model, self.parameters.command_joints)
 

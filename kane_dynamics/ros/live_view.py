@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
-from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot.robot import Robot
@@ -57,10 +55,7 @@ class LiveView(ComposableNode):
 
     def start(self) -> None:
         """Load the robot, or wait for its topic."""
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
+        self.host.load()
 
     def stop(self) -> None:
         """Close the window."""

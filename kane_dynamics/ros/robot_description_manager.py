@@ -66,13 +66,20 @@ class RobotDescriptionManager:
         for note in self._remarks:
             node.get_logger().warning(note)
 
-    def load(self) -> None:
-        """Build the model from the parameters, or subscribe to the topic."""
-        text = read_description(self._parameters)
-        if text:
-            self._text = text
-            self._go_on(self._built(text))
-            return
+    def load(self) -> bool:
+        """Build the model from the parameters, or subscribe to the topic; return if that works."""
+        try:
+            if text := read_description(self._parameters):
+                self._text = text
+                self._go_on(self._built(text))
+            else:
+                self._listen()
+        except (KaneDynamicsError, ParameterException) as error:
+            self._fail(error)
+            return False
+        return True
+
+    def _listen(self) -> None:
         self.from_topic = True
         self._subscription = self._node.create_subscription(
             String, 'robot_description', self._on_text, LATCHED
@@ -93,7 +100,7 @@ class RobotDescriptionManager:
         self._subscription, self.model, self.dynamics, self.from_topic = None, None, None, False
         self._problem, self._slow, self._text = 'not configured', '', ''
 
-    def fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         """Report a description that cannot be used; a model from before stays in use."""
         self._problem = f'robot description cannot be used: {error}'
         self._node.get_logger().error(self._problem)
@@ -171,7 +178,7 @@ class RobotDescriptionManager:
             if self._compiling is not None:
                 self._look_after(self._compiling)
         except UNUSABLE as error:
-            self.fail(error)
+            self._fail(error)
         if self._building is None and self._compiling is None:
             self._look_no_more()
 

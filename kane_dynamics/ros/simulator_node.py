@@ -5,13 +5,12 @@ import time
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
-from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
-from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.event_plant import EventPlant
 from kane_dynamics.plant.plant import Plant
@@ -82,10 +81,7 @@ class SimulatorNode(SimulationLoop):
         if self._stamps.follows:
             self._pacer.follow(self.node_time)
         self.create_timer(LOOK_PERIOD, self.look_around, clock=WALL)
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
+        self.host.load()
 
     def stop(self) -> None:
         """Stop what still runs in the background."""

@@ -102,9 +102,10 @@ LOOK_PERIOD = 0.05
 class TrajectoryFeedforwardNode(DynamicsNode):
     """Fills the efforts of trajectories and passes them on to a controller."""
 
+    law: TrajectoryFilter
+
     def __init__(self, name: str = 'kane_trajectory_feedforward', **options: Any) -> None:
         super().__init__(name, **options)
-        self._filter: TrajectoryFilter | None = None
         self._count = TrajectoryCount()
         target = self.parameters.controller
         topic = f'{target}/joint_trajectory'
@@ -126,17 +127,12 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         result = TrajectoryFilter(dynamics, self.parameters, self.new_guard, JointTrajectoryPoint)
         return result, {'cmd_vel': result.base}
 
-    def take(self, dynamics: Dynamics, prepared: TrajectoryFilter) -> None:
+    def take(self, dynamics: Dynamics, law: TrajectoryFilter) -> None:
         """Fill the trajectories of a new model; what was for the old one is given up."""
-        self._filter = prepared
+        super().take(dynamics, law)
         self._give_up()
         if self._proxy is not None:
             self._proxy.give_up('the robot is another one now')
-
-    def parameters_changed(self) -> None:
-        """Take over changed terms, spacing and limits."""
-        if self._filter is not None:
-            self._filter.configure(self.parameters)
 
     # the loop
 
@@ -187,11 +183,11 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _begin(self, message: JointTrajectory, multi_dof: Any = None) -> TrajectoryRequest:
         def begin() -> Preparation:
-            if self._filter is None or self.state is None:
+            if self.state is None:
                 raise InvalidInputError('no model')
             self.state.assemble()
             now = self.get_clock().now().nanoseconds
-            return self._filter.begin(message, self.state, now, multi_dof)
+            return self.law.begin(message, self.state, now, multi_dof)
 
         return TrajectoryRequest(begin, self._problem)
 
@@ -235,8 +231,8 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""
-        if self._filter is not None and self.state is not None and self.state.odom is not None:
-            self._filter.base.see(self.state.odom)
+        if self.state is not None and self.state.odom is not None:
+            self.law.base.see(self.state.odom)
 
     def state_lost(self) -> None:
         """Refuse trajectories until there is a state again; what runs goes on."""
