@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Goals of FollowJointTrajectory on their way to a controller and back; nothing here needs rclpy.
+Goals of FollowJointTrajectory on their way to a controller and back.
 
 Every goal is accepted, since a client that is rejected never hears why: one that cannot go on is
 aborted with a code and the reason. While a goal waits for a measured state or its efforts its
@@ -14,7 +14,10 @@ short goal that brings the arm to rest, where that can be filled.
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from rclpy.action import CancelResponse, GoalResponse
+from rclpy.task import Future
 
 from kane_dynamics.control.trajectory_filter import Filled, TrajectoryRequest
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
@@ -39,19 +42,11 @@ def error_code(error: KaneDynamicsError) -> int:
     return OLD_HEADER_TIMESTAMP if getattr(error, 'kind', '') == 'ended' else INVALID_GOAL
 
 
-class Responses(NamedTuple):
-    """Answers of rclpy to requests: members of GoalResponse and CancelResponse."""
-
-    accept: Any
-    accept_cancel: Any
-    reject_cancel: Any
-
-
 class Link:
     """A goal of ours and the one that the controller has for it."""
 
-    def __init__(self, ready: Any, done: Any) -> None:
-        self.ready, self.done = ready, done
+    def __init__(self) -> None:
+        self.ready, self.done = Future(), Future()
         self.trajectory: TrajectoryRequest | None = None
         self.filled: Filled | None = None
         self.target: Any = None
@@ -82,23 +77,20 @@ class Link:
 
 
 class ActionProxy:
-    """Callbacks of an action server, with the client of the controller behind it."""
+    """Callbacks of an action server; `client` is that of the controller's action behind it."""
 
     def __init__(
         self,
         begin: Callable[[Any], TrajectoryRequest],
         end: Callable[[Any, TrajectoryRequest], Filled],
-        client: Any,
-        responses: Responses,
-        new_future: Callable[[], Any],
-        new_result: Callable[[], Any],
         stop: Callable[[Any], Any],
         standing: Callable[[Any], Any],
-        tell: Callable[[str], None],
+        client: Any,
+        new_result: Callable[[], Any],
+        tell: Callable[[str], object],
     ) -> None:
         self._begin, self._end, self._stop, self._standing = begin, end, stop, standing
-        self._client, self._responses = client, responses
-        self._new_future, self._new_result, self._tell = new_future, new_result, tell
+        self._client, self._new_result, self._tell = client, new_result, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
         self._working: list[TrajectoryRequest] = []
         self._asked: list[tuple[float, Any]] = []  # until when, and what waits for the answer
@@ -110,8 +102,8 @@ class ActionProxy:
 
     def on_goal(self, request: Any) -> Any:
         """Accept a goal."""
-        self._links[id(request)] = Link(self._new_future(), self._new_future())
-        return self._responses.accept
+        self._links[id(request)] = Link()
+        return GoalResponse.ACCEPT
 
     async def execute(self, goal: Any) -> Any:
         """Fill a goal, offer it to the controller and wait for its end; return its result."""
@@ -149,7 +141,7 @@ class ActionProxy:
     async def _sent(self, goal: Any, link: Link) -> None:
         """Offer a filled goal to the controller; raises InvalidInputError if it takes it not."""
         offered = self._client.send_goal_async(goal.request, feedback_callback=link.on_feedback)
-        answer = self._new_future()
+        answer: Any = Future()
         self._asked.append((time.monotonic() + ANSWER, answer))
         offered.add_done_callback(lambda future: self._answered(future.result(), answer))
         link.target = await answer
@@ -204,9 +196,9 @@ class ActionProxy:
         """Pass a cancel on; how the goal ends, the controller says, where it has it."""
         link = self._links.get(id(goal.request))
         if link is None:
-            return self._responses.reject_cancel
+            return CancelResponse.REJECT
         self._cancel(link)
-        return self._responses.accept_cancel
+        return CancelResponse.ACCEPT
 
     def _cancel(self, link: Link) -> None:
         link.cancelled = True

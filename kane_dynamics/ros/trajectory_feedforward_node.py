@@ -3,15 +3,13 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
-from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action import ActionClient, ActionServer
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.node import Node
-from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.control.node_dynamics import Dynamics
@@ -24,7 +22,7 @@ from kane_dynamics.control.trajectory_filter import (
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
-from kane_dynamics.ros.action_proxy import ActionProxy, Responses
+from kane_dynamics.ros.action_proxy import ActionProxy
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.runtime import COMMAND, WALL, try_import
@@ -41,58 +39,7 @@ def take_waiting(subscriptions: Iterable[Any]) -> None:
                 subscription.callback(waiting[0])
 
 
-RESPONSES = Responses(GoalResponse.ACCEPT, CancelResponse.ACCEPT, CancelResponse.REJECT)
-
-
-def joint_trajectory_proxy(
-    node: Node,
-    target: str,
-    begin: Callable[[Any], TrajectoryRequest],
-    end: Callable[[Any, TrajectoryRequest], Filled],
-    measured: Callable[[Sequence[str], str], list[float]],
-    stop: Callable[[Any], Any],
-) -> ActionProxy | None:
-    """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
-    action = try_import('control_msgs.action', 'FollowJointTrajectory')
-    logger = node.get_logger()
-    if action is None:
-        logger.warning(
-            'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the action '
-            'install ros-<distribution>-control-msgs'
-        )
-        return None
-
-    def standing(goal: Any) -> Any:
-        """Return feedback of joints that stay where they are."""
-        feedback, names = action.Feedback(), goal.trajectory.joint_names
-        feedback.header.stamp = node.get_clock().now().to_msg()
-        feedback.joint_names = names
-        feedback.desired.positions = feedback.actual.positions = measured(names, 'position')
-        feedback.error.positions = [0.0] * len(names)
-        return feedback
-
-    proxy = ActionProxy(
-        begin,
-        end,
-        ActionClient(node, action, target),
-        RESPONSES,
-        Future,
-        action.Result,
-        stop,
-        standing,
-        lambda reason: logger.error(reason),
-    )
-    ActionServer(
-        node,
-        action,
-        '~/follow_joint_trajectory',
-        proxy.execute,
-        goal_callback=proxy.on_goal,
-        cancel_callback=proxy.on_cancel,
-    )
-    return proxy
-
-
+ACTION: Any = try_import('control_msgs.action', 'FollowJointTrajectory')
 STOP_TIME = 0.4
 """Time [s] in which an arm comes to rest whose goal is cancelled."""
 LOOK_PERIOD = 0.05
@@ -110,15 +57,29 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         target = self.parameters.controller
         topic = f'{target}/joint_trajectory'
         self._output = self.create_lifecycle_publisher(JointTrajectory, topic, COMMAND)
-        self._proxy = joint_trajectory_proxy(
-            self,
-            f'{target}/follow_joint_trajectory',
+        self._proxy = self._serve(f'{target}/follow_joint_trajectory')
+        self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
+
+    def _serve(self, target: str) -> ActionProxy | None:
+        """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
+        if ACTION is None:
+            self.get_logger().warning(
+                'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the '
+                'action install ros-<distribution>-control-msgs'
+            )
+            return None
+        proxy = ActionProxy(
             lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
             self._end_goal,
-            self._measured,
             self._stop,
+            self._standing,
+            ActionClient(self, ACTION, target),
+            ACTION.Result,
+            self.get_logger().error,
         )
-        self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
+        served = ACTION, '~/follow_joint_trajectory', proxy.execute
+        ActionServer(self, *served, goal_callback=proxy.on_goal, cancel_callback=proxy.on_cancel)
+        return proxy
 
     # model and parameters
 
@@ -228,6 +189,15 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         point = JointTrajectoryPoint(positions=end.tolist(), velocities=[0.0] * len(names))
         point.time_from_start.nanosec = round(STOP_TIME * 1e9)
         return type(goal)(trajectory=JointTrajectory(joint_names=names, points=[point]))
+
+    def _standing(self, goal: Any) -> Any:
+        """Return feedback of joints that stay where they are."""
+        feedback, names = ACTION.Feedback(), goal.trajectory.joint_names
+        feedback.header.stamp = self.get_clock().now().to_msg()
+        feedback.joint_names = names
+        feedback.desired.positions = feedback.actual.positions = self._measured(names, 'position')
+        feedback.error.positions = [0.0] * len(names)
+        return feedback
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""
