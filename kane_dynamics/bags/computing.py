@@ -81,9 +81,8 @@ class Replay:
             guards['efforts'] = self._effort.guard
         counts = {}
         for name, guard in guards.items():
-            report = guard.report()
             corrupt = {'corrupt': self._corrupt[name]} if self._corrupt[name] else {}
-            counts[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
+            counts[name] = {'accepted': guard.accepted, **guard.rejected, **corrupt}
         return counts
 
     def _guard(self, name: str, max_age: float) -> InputMonitor:

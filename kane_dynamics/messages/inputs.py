@@ -7,7 +7,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -28,18 +27,6 @@ class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at onc
         super().__init__(reason)
 
 
-@dataclass(frozen=True)
-class InputReport:
-    """Counts of one input for the diagnostics."""
-
-    age: float
-    max_age: float
-    accepted: int
-    rejected: dict[str, int]
-    rejected_since_last: int
-    last_reason: str
-
-
 class InputMonitor:
     """Decides whether the newest message of a topic may be used, and remembers why not."""
 
@@ -56,10 +43,9 @@ class InputMonitor:
         self.name, self.max_age = name, max_age
         self.limit = limit  # field of the parameters that is the age limit
         self._now, self._sim_time, self._steady, self._tell = now, sim_time, steady, tell
-        self.accepted = 0
-        self._rejected: Counter[str] = Counter()
-        self._rejected_before = 0
-        self._last_reason = self._rejected_now = ''
+        self.accepted = self._reported = 0
+        self.rejected: Counter[str] = Counter()  # by kind
+        self.last_reason = self._rejected_now = ''
         self.reset()
 
     def reset(self) -> None:
@@ -130,10 +116,10 @@ class InputMonitor:
 
     def reject(self, rejection: RejectedInput) -> None:
         """Count a message that was not used."""
-        if rejection.kind not in self._rejected:
+        if rejection.kind not in self.rejected:
             self._tell(str(rejection))
-        self._rejected[rejection.kind] += 1
-        self._last_reason = self._rejected_now = str(rejection)
+        self.rejected[rejection.kind] += 1
+        self.last_reason = self._rejected_now = str(rejection)
 
     def age(self) -> float:
         """Return the age of the newest usable message [s]; infinite before the first one."""
@@ -155,7 +141,7 @@ class InputMonitor:
     def problem(self) -> str:
         """Return why there is no usable message, or '' if there is one."""
         if self._reference is None:
-            hint = f'; last one rejected: {self._last_reason}' if self._rejected else ''
+            hint = f'; last one rejected: {self.last_reason}' if self.rejected else ''
             return f'{self.name}: no usable message yet{hint}'
         if not self.fresh():
             hint = f'; last one rejected: {self._rejected_now}' if self._rejected_now else ''
@@ -176,13 +162,10 @@ class InputMonitor:
             f'{self.interval:.4f} s, got {max_age:g}'
         )
 
-    def report(self) -> InputReport:
-        """Return the state for the diagnostics; rejections are counted anew for the next one."""
-        total = sum(self._rejected.values())
-        since, self._rejected_before = total - self._rejected_before, total
-        return InputReport(
-            self.age(), self.max_age, self.accepted, dict(self._rejected), since, self._last_reason
-        )
+    def pop_rejections(self) -> int:
+        """Return how many messages were rejected since the last call."""
+        before, self._reported = self._reported, self.rejected.total()
+        return self._reported - before
 
 
 class NodeTime:

@@ -96,8 +96,7 @@ def main() -> int:
     os.nice(NICENESS)
     parameters, text, options = pickle.load(sys.stdin.buffer)
     try:
-        model = build_model(parameters, text, getattr(parameters, 'joints', ()))
-        dynamics = Dynamics(model, options)
+        dynamics = Dynamics(build_model(parameters, text), options)
         with _turn():
             dynamics.compile(progress=_report)
     except (KaneDynamicsError, OSError) as error:

@@ -54,7 +54,6 @@ class RobotDescriptionManager:
         self._compile_options, self._policy = compile_options, parameters.compiled
         if patient and self._policy == 'auto':
             self._policy = 'wait'
-        self._motors: tuple[str, ...] = getattr(parameters, 'joints', ())
         self._building: BackgroundTask[Dynamics] | None = None
         self._compiling: Compilation | None = None
         self._text = ''
@@ -125,8 +124,7 @@ class RobotDescriptionManager:
 
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
-        model = build_model(self._parameters, text, self._motors)
-        dynamics = Dynamics(model, self._compile_options())
+        dynamics = Dynamics(build_model(self._parameters, text), self._compile_options())
         if self._policy != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from preset_robots import FILES, stand_in, values_of
+from preset_robots import FILES, stand_in
 from ros_models import (
     ROOT,
     FakeClock,
@@ -181,7 +181,7 @@ def test_an_accelerometer_may_be_preferred():
 def test_an_accelerometer_that_is_refused(message, kind):
     inputs = Inputs()
     assert not inputs.base.imu.take(message)
-    assert inputs.base.imu.guard.report().rejected == {kind: 1}
+    assert inputs.base.imu.guard.rejected == {kind: 1}
 
 
 def test_commands_that_are_refused():
@@ -189,7 +189,7 @@ def test_commands_that_are_refused():
     assert not inputs.base.command.take(command(np.nan))
     assert not inputs.base.command.take(command(1e12))
     assert not inputs.base.command.take(command(0.1, stamp=inputs.clock.node - 10**9))
-    assert inputs.base.command.guard.report().rejected == {'nan': 1, 'range': 1, 'stale': 1}
+    assert inputs.base.command.guard.rejected == {'nan': 1, 'range': 1, 'stale': 1}
     assert 'no usable message yet' in inputs.base.problem(inputs.odom)
 
 
@@ -264,7 +264,7 @@ def test_efforts_are_those_of_the_whole_motion(rng, kind, rows):
 def test_efforts_cause_the_motion_of_the_arm_that_they_are_for(rng, name):
     # swerve, mecanum, skid steer, differential: drives are redundant, or more than wheels
     p = parameters_of_file(FILES[name], InverseDynamicsParameters)
-    model = build_model(p, stand_in(name), values_of(name)['joints'])
+    model = build_model(p, stand_in(name))
     q, v = model.robot.neutral(), np.zeros(model.robot.nv)
     base = BaseState(np.zeros(3), np.array([0.5, 0.0, 0.0]))
     arm = model.v_index(model.motors)
