@@ -54,7 +54,7 @@ class SimulatorNode(SimulationLoop):
         if self._driven:
             kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
             self.create_subscription(kind, 'cmd_vel', self._on_cmd_vel, COMMAND)
-        self._outside = SimulatorInputs(self, lambda: self.parameters, self._begin_again)
+        self._outside = SimulatorInputs(self, self._begin_again)
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -129,7 +129,7 @@ class SimulatorNode(SimulationLoop):
         if not self._commands.take(message, now, since, lockstep):
             return
         if self._commands.stamp == self._stamp:
-            self._account.delay(time.perf_counter() - self._published_at)
+            self.statistics.delay(time.perf_counter() - self._published_at)
         if not lockstep:
             return
         self._lockstep.answer()
@@ -164,19 +164,19 @@ class SimulatorNode(SimulationLoop):
 
     def _begin_again(self) -> None:
         """Publish a state that others have set, and go on from it."""
-        self._trouble = ''
-        self._account.interrupt()
+        self.trouble = ''
+        self.statistics.interrupt()
         self._pacer.skip()
         self.publish()
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data
         self._stepping.stop()
-        self._account.interrupt()
+        self.statistics.interrupt()
         self._pacer.skip()
         self.go_on()
-        response.success = self._paused or not self._trouble
-        response.message = self._trouble or ('paused' if self._paused else 'running')
+        response.success = self._paused or not self.trouble
+        response.message = self.trouble or ('paused' if self._paused else 'running')
         return response
 
     def _on_release(self, request: Trigger.Request, response: Trigger.Response) -> Any:
@@ -194,7 +194,7 @@ class SimulatorNode(SimulationLoop):
             return response
         response.success = await self._stepping.run(self.parameters.step_count)
         stopped = '' if response.success else 'interrupted at '
-        response.message = self._trouble or f'{stopped}time {plant.time * 1e-9:.9f} s'
+        response.message = self.trouble or f'{stopped}time {plant.time * 1e-9:.9f} s'
         return response
 
     def _do_steps(self, most: int) -> int:

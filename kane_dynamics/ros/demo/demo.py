@@ -255,7 +255,7 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
             ending.callback(node.stop)
             node.start()
         recording = driver.run(executor, progress, lambda: _check(nodes))
-        return evaluate(setup, recording, nodes[0].missed, nodes[0].missed_stamps)
+        return evaluate(setup, recording, nodes[0].statistics)
 
 
 def _check(nodes: tuple[SimulatorNode, Any]) -> None:
