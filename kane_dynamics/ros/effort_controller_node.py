@@ -96,7 +96,8 @@ class EffortControllerNode(EffortNode):
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and reference."""
-        base = None if self.driven_base is None else self.base_state(time, self.law.gravity)
+        driven = self.driven_base
+        base = None if driven is None else driven.at(time, self.law.gravity)
         effort = self.law.effort(time, q, v, base)
         if effort is not None and self._drives is not None:
             names, efforts = list(self.law.drives), self.law.drive_effort.tolist()

@@ -3,7 +3,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -98,19 +98,12 @@ class EffortOutput:
         if self._joints is not None:
             self._joints.prepare(ordered)
 
-    def publish(
-        self,
-        stamp: int,
-        position: Floats,
-        velocity: Floats,
-        effort: Floats,
-        check: Callable[[], None] = lambda: None,
-    ) -> None:
+    def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
         """Publish efforts and the state they belong to."""
         set_stamp(self._state.header.stamp, stamp)
         set_doubles(self._state.position, position)
         set_doubles(self._state.velocity, velocity)
-        self._send(effort, check)
+        self._send(effort)
         self.pushing = True
 
     def silence(self) -> None:
@@ -128,10 +121,9 @@ class EffortOutput:
         if self._joints is not None:
             self._joints.flush(LAST_WORD_TIMEOUT)
 
-    def _send(self, effort: Floats, check: Callable[[], None] = lambda: None) -> None:
+    def _send(self, effort: Floats) -> None:
         set_doubles(self._state.effort, effort)
         set_doubles(self._commands.data, effort[self._order])
-        check()
         for publisher, message in zip(
             self._publishers, (self._state, self._commands), strict=True
         ):
@@ -197,10 +189,11 @@ class EffortNode(DynamicsNode):
         if self._payloads is not None:
             self._payloads.advance(self.host.dynamics, now)
         effort, state = self.effort(now, q, v), (q[self._motor_q], v[self._motor_v])
-        if effort is not None:
-            self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
-        else:
+        if effort is None:
             self._output.silence()
+            return
+        self._check_in_time(begin, stamp)
+        self._output.publish(stamp, *state, effort)
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
         """Raise KaneDynamicsError if state is stale now, or may be when its efforts have left."""

@@ -89,10 +89,11 @@ class ForwardDynamicsNode(DynamicsNode):
 
     def _motion(self, stamp: int, q: Floats, v: Floats) -> kd.Motion:
         """Return what efforts, and drives that take velocities, cause."""
-        now, engine = max(stamp, self.get_clock().now().nanoseconds), self.law.engine
-        base = self.base_state(now, np.asarray(engine.robot.gravity))
-        if base is None:
+        engine, driven = self.law.engine, self.driven_base
+        if driven is None:
             return engine.forward_dynamics(q, v, self._tau)
+        now = max(stamp, self.get_clock().now().nanoseconds)
+        base = driven.at(now, np.asarray(engine.robot.gravity))
         return driven_motion(self.law, q, v, self._tau, base.acceleration)
 
     def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
