@@ -36,6 +36,8 @@ TOPICS = {
 }
 """What comes or goes on the topics that launch files can rename."""
 _DEFAULTS = {'~/commands': 'effort_controller/commands'}
+LOCAL = ('urdf_file', 'frame_prefix')
+"""Launch arguments that are parameters, where a launch file has them and they are not empty."""
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -92,31 +94,28 @@ def value(name: str, kind: type) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def robot_parameters(
-    context: Any,
-    more: Mapping[str, Any],
-    arguments: Sequence[str] = ('urdf_file', 'frame_prefix'),
-) -> list[Any]:
-    """Return preset, parameter file, `more`, then the `arguments` that are not empty."""
-    robot = LaunchConfiguration('robot').perform(context)
-    values = {name: LaunchConfiguration(name).perform(context) for name in arguments}
+def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
+    """Return preset, parameter file, then `more` and the arguments that are not empty."""
+    robot, file, *values = (
+        LaunchConfiguration(name, default='').perform(context)
+        for name in ('robot', 'params_file', *LOCAL)
+    )
     always = {'params_file': value('params_file', str), 'parent_pid': os.getpid(), **more}
-    file = LaunchConfiguration('params_file').perform(context)  # the node says if it is missing
-    given_file = [ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []
     return [
         *([ParameterFile(preset(robot))] if robot else []),
-        *given_file,
-        {**always, **{name: text for name, text in values.items() if text}},
+        # the node says if it is missing
+        *([ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []),
+        {**always, **{name: text for name, text in zip(LOCAL, values, strict=True) if text}},
     ]
 
 
 def dynamics_node(name: str, parameters: Sequence[Any], **values: Any) -> Node:
     """Return a node of this package that ends with the launch, and the launch with it."""
-    values.setdefault('namespace', LaunchConfiguration('namespace'))
     return Node(
         package='kane_dynamics',
         executable=name,
         name=name,
+        namespace=LaunchConfiguration('namespace', default=''),
         output='screen',
         on_exit=end_all,
         additional_env=_ONE_THREAD,
@@ -281,8 +280,7 @@ def effort_source(context: Any, more: Mapping[str, Any]) -> Node:
     joints = controller_joints(robot, ALL_JOINTS)
     return dynamics_node(
         source,
-        robot_parameters(context, {**more, 'command_joints': joints}, ['urdf_file']),
-        namespace='',
+        robot_parameters(context, {**more, 'command_joints': joints}),
         remappings=[('~/commands', f'{ALL_JOINTS}/commands')],
     )
 
@@ -292,7 +290,6 @@ def effort_filler(context: Any, more: Mapping[str, Any], cmd_vel: str) -> Node:
     moves = {'controller': ARM, 'base.motion_source': 'commanded'}
     return dynamics_node(
         'kane_trajectory_feedforward',
-        robot_parameters(context, {**more, **moves}, ['urdf_file']),
-        namespace='',
+        robot_parameters(context, {**more, **moves}),
         remappings=[('cmd_vel', cmd_vel)],
     )
