@@ -202,6 +202,15 @@ def read_odometry(message: Any, child_frame_id: str) -> tuple[Floats, Floats]:
     return pose, velocity
 
 
+def fill_twist(message: Any, twist: Floats, frame_id: str, time_ns: int) -> None:
+    """Write a twist of the base into a Twist, or with its frame and time into a TwistStamped."""
+    if hasattr(message, 'twist'):
+        message.header.frame_id = frame_id
+        set_stamp(message.header.stamp, time_ns)
+        message = message.twist
+    message.linear.x, message.linear.y, message.angular.z = twist.tolist()
+
+
 def fill_odometry(message: Any, pose: Floats, twist: Floats) -> None:
     """Write pose of C in O and twist of C in C into a nav_msgs Odometry."""
     position = message.pose.pose.position

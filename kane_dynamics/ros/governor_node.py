@@ -16,7 +16,7 @@ from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.messages.conversions import PlanarFrame, rotation, set_stamp
+from kane_dynamics.messages.conversions import PlanarFrame, fill_twist, rotation, set_stamp
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
@@ -189,12 +189,8 @@ class GovernorNode(DynamicsNode):
 
     def _send(self, now: int, command: Floats) -> None:
         self._sent, self._wall = now, time.monotonic()
-        message = twist = self._kind()
-        if self.parameters.base_cmd_vel_stamped:
-            set_stamp(message.header.stamp, now)
-            message.header.frame_id = base_frame(self.parameters)
-            twist = message.twist
-        twist.linear.x, twist.linear.y, twist.angular.z = command.tolist()
+        message = self._kind()
+        fill_twist(message, command, base_frame(self.parameters), now)
         self._command.publish(message)
 
     # diagnostics

@@ -38,10 +38,8 @@ from kane_dynamics.demo.figures import (
     Setup,
     evaluate,
 )
-from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.conversions import nanoseconds, set_stamp
-from kane_dynamics.messages.intra_process import IntraProcess
+from kane_dynamics.messages.conversions import fill_twist, nanoseconds
 from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.robot.text import parameter_file
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
@@ -58,43 +56,33 @@ from kane_dynamics.ros.simulator_node import SimulatorNode
 
 # best effort: what listens must not slow the loop down by acknowledging
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+SIMULATOR, CONTROLLER = 'kane_simulator', 'kane_inverse_dynamics'
 START_TIMEOUT = 60.0
 """Wall time [s] for the nodes to start and find each other."""
 
 
-class DemoDriver:
+class DemoDriver(ComposableNode):
     """Gives references for the next state as soon as a state arrives."""
 
-    def __init__(
-        self,
-        motion: DemoMotion,
-        period: float,
-        context: Context,
-        commanded: CommandedBase | None = None,
-        shared: IntraProcess | None = None,
-    ) -> None:
-        self._motion, self._period = motion, period
-        self.node = ComposableNode('kane_demo', context=context, intra_process=shared)
+    def __init__(self, setup: Setup, **options: Any) -> None:
+        super().__init__('kane_demo', **options)
+        self._motion, self._period = setup.motion, 1.0 / setup.rate
         self._executor: Any = None
-        self._message = JointTrajectory(joint_names=list(motion.names))
         self._point = JointTrajectoryPoint()
-        self._message.points = [self._point]
+        self._message = JointTrajectory(joint_names=list(setup.motion.names), points=[self._point])
         self._log, self._watch = LoopLog(), DelayWatch()
-        node, every = self.node, RECORD
-        self._reference = node.create_publisher(
-            JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
+        self._reference = self.create_publisher(
+            JointTrajectory, f'{CONTROLLER}/reference', QoSProfile(depth=1)
         )
-        self._commanded, self._twist = commanded, None
-        if commanded is not None:
-            kind = TwistStamped if commanded.stamped else Twist
-            self._twist = node.create_publisher(kind, 'cmd_vel', QoSProfile(depth=1))
-        node.create_subscription(JointState, 'joint_states', self._on_state, every)
-        node.create_subscription(Odometry, 'odom', self._on_odometry, every)
-        node.create_subscription(
-            JointState, 'kane_inverse_dynamics/effort', self._on_effort, every
-        )
-        self._pause = node.create_client(SetBool, 'kane_simulator/pause')
-        self._reset = node.create_client(Empty, 'kane_simulator/reset')
+        self._commanded, self._twist = setup.commanded, None
+        if setup.commanded is not None:
+            self._kind = TwistStamped if setup.commanded.stamped else Twist
+            self._twist = self.create_publisher(self._kind, 'cmd_vel', QoSProfile(depth=1))
+        self.create_subscription(JointState, 'joint_states', self._on_state, RECORD)
+        self.create_subscription(Odometry, 'odom', self._on_odometry, RECORD)
+        self.create_subscription(JointState, f'{CONTROLLER}/effort', self._on_effort, RECORD)
+        self._pause = self.create_client(SetBool, f'{SIMULATOR}/pause')
+        self._reset = self.create_client(Empty, f'{SIMULATOR}/reset')
 
     def run(
         self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
@@ -139,19 +127,10 @@ class DemoDriver:
         self._point.velocities = self._motion.velocity(t).tolist()
         self._point.accelerations = self._motion.acceleration(t).tolist()
         self._reference.publish(self._message)
-        if self._twist is not None:
-            self._twist.publish(self._command(t))
-
-    def _command(self, t: float) -> Any:
-        """Return the twist of the base at a time, as a Twist or a TwistStamped."""
-        twist = Twist()
-        twist.linear.x, twist.linear.y, twist.angular.z = self._motion.twist(t).tolist()
-        if self._commanded is None or not self._commanded.stamped:
-            return twist
-        message = TwistStamped(twist=twist)
-        message.header.frame_id = self._commanded.frame
-        set_stamp(message.header.stamp, round(t * 1e9))
-        return message
+        if self._twist is not None and self._commanded is not None:
+            message = self._kind()
+            fill_twist(message, self._motion.twist(t), self._commanded.frame, round(t * 1e9))
+            self._twist.publish(message)
 
     def _on_state(self, message: Any) -> None:
         stamp, log = nanoseconds(message.header.stamp), self._log
@@ -240,16 +219,17 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
         rclpy.init(context=context, domain_id=domain)
         ending.callback(context.try_shutdown)
         shared = new_intra_process()
-        driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded, shared)
-        ending.callback(driver.node.destroy_node)
+        common = {'context': context, 'intra_process': shared}
+        driver = DemoDriver(setup, **common)
+        ending.callback(driver.destroy_node)
         ending.callback(driver.close)
-        nodes = _nodes(setup, law, {'context': context, 'intra_process': shared})
+        nodes = _nodes(setup, law, common)
         for node in nodes:
             ending.callback(node.destroy_node)
-        executor = fast_executor(driver.node, *nodes)
+        executor = fast_executor(driver, *nodes)
         shared.create_task = executor.create_task
         ending.callback(executor.shutdown)
-        for node in (driver.node, *nodes):
+        for node in (driver, *nodes):
             executor.add_node(node)
         for node in nodes:
             ending.callback(node.stop)
@@ -283,8 +263,8 @@ def _nodes(setup: Setup, law: Law, common: dict[str, Any]) -> tuple[SimulatorNod
             'parameter_overrides': [Parameter(k, value=v) for k, v in parameters.items()],
         }
 
-    remap = ('-r', '~/effort_command:=kane_inverse_dynamics/effort')
-    for name in ('kane_simulator', 'kane_inverse_dynamics'):
+    remap = ('-r', f'~/effort_command:={CONTROLLER}/effort')
+    for name in (SIMULATOR, CONTROLLER):
         set_logger_level(name, LoggingSeverity.ERROR)  # the terminal shows a progress bar
     return (
         SimulatorNode(**options(simulator, *remap)),
