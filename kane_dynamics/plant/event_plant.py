@@ -124,11 +124,10 @@ class EventPlant(Plant):
         forces = (not self.braked) * one.motion.multipliers
         return Readings(rows.labels, forces, slip, positions)
 
-    def advance(self, steps: int) -> None:
-        """Integrate some steps at the present commands; errors as for `Plant`."""
+    def _speed_up(self) -> None:
+        """Go on with machine code of its own, where it is complete now."""
         if self._faster is not None and self._faster.done() and not self.trouble:
             self._take_over(self._faster.result())
-        super().advance(steps)
 
     def _take_over(self, faster: kd.EventSimulation) -> None:
         """Go on with machine code from the present state."""
@@ -144,9 +143,6 @@ class EventPlant(Plant):
     def stop_hits(self) -> int:
         """Return how many of the events handed over were of joints at their limits."""
         return self._stop_hits
-
-    def speed_up(self) -> None:
-        """Do nothing: the machine code of this plant is its own."""
 
     @property
     def trouble(self) -> str:

@@ -134,19 +134,20 @@ class Plant:
         return Readings(self.simulation.labels, forces, *violations)
 
     def _new_simulation(self) -> Any:
-        p, model = self._parameters, self.model
-        engine = self._dynamics.engine.engine(p.integrator)
+        p, model, self._made_of = self._parameters, self.model, self._dynamics.engine
+        engine = self._made_of.engine(p.integrator)
         self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
         engine = self._stops or engine
         return kd.Simulation(
             model.robot, model.constraints, p.step_size, p.integrator, engine=engine
         )
 
-    def speed_up(self) -> None:
-        """Go on with the compiled dynamics, now that there are some."""
-        before = self.simulation
-        self.simulation = self._new_simulation()
-        self.simulation.reset(before.q, before.v, before.time)
+    def _speed_up(self) -> None:
+        """Go on with the compiled dynamics, where there are some now."""
+        if self._made_of is not self._dynamics.engine:
+            before = self.simulation
+            self.simulation = self._new_simulation()
+            self.simulation.reset(before.q, before.v, before.time)
 
     @property
     def stop_hits(self) -> int:
@@ -199,6 +200,7 @@ class Plant:
 
     def advance(self, steps: int) -> None:
         """Integrate some steps at the present commands, or let time go by under brakes."""
+        self._speed_up()
         self.applied = self._command.copy()
         if self.braked:
             self._stand(steps)

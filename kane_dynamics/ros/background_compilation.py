@@ -12,9 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import kane_dynamics as kd
@@ -80,13 +78,9 @@ class Compilation(
 @contextlib.contextmanager
 def _turn() -> Iterator[None]:
     """Wait until no other process of this user compiles."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = folder / 'warm_up.lock'
-    except OSError:
-        place = Path(tempfile.gettempdir()) / f'kane_dynamics_{os.getuid()}.lock'
-    with place.open('w') as file:
+    folder = cache_folder()  # without one the compilation is in vain
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / 'warm_up.lock').open('w') as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -42,18 +42,13 @@ class RobotDescriptionManager:
         node: Node,
         parameters: RobotParameters,
         on_model: Callable[[Dynamics], None],
-        on_compiled: Callable[[], None] = lambda: None,
-        patient: bool = False,
         compile_options: Callable[[], CompileOptions] = CompileOptions,
     ) -> None:
         self.model: RobotModel | None = None
         self.dynamics: Dynamics | None = None
         self.from_topic = False
         self._node, self._parameters = node, parameters
-        self._on_model, self._on_compiled = on_model, on_compiled
-        self._compile_options, self._policy = compile_options, parameters.compiled
-        if patient and self._policy == 'auto':
-            self._policy = 'wait'
+        self._on_model, self._compile_options = on_model, compile_options
         self._building: BackgroundTask[Dynamics] | None = None
         self._compiling: Compilation | None = None
         self._text = ''
@@ -125,7 +120,7 @@ class RobotDescriptionManager:
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
         dynamics = Dynamics(build_model(self._parameters, text), self._compile_options())
-        if self._policy != 'never':
+        if self._parameters.compiled != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):
                 dynamics.load()
@@ -133,8 +128,9 @@ class RobotDescriptionManager:
 
     def _go_on(self, dynamics: Dynamics) -> None:
         """Use dynamics that have been built, at once or after they have been compiled."""
-        slow = not dynamics.compiled and self._policy != 'never'
-        if not slow or self._policy == 'auto':
+        policy = self._parameters.compiled
+        slow = not dynamics.compiled and policy != 'never'
+        if not slow or policy == 'auto':
             self._use(dynamics)
         if slow:
             self._end_compiling()
@@ -194,7 +190,6 @@ class RobotDescriptionManager:
             self._not_compiled(dynamics, error)
         elif dynamics is self.dynamics:
             dynamics.use(compiling.result())
-            self._on_compiled()
             logger.info(f'dynamics: {self._dynamics_in_words()}')
         else:
             dynamics.use(compiling.result())

@@ -2,6 +2,7 @@
 """``kane_simulator``: efforts in, joint_states, odom, tf and /clock out."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
@@ -34,13 +35,13 @@ class SimulatorNode(SimulationLoop):
 
     def __init__(self, name: str = 'kane_simulator', **options: Any) -> None:
         super().__init__(name, **options)
+        p = self.parameters
+        patient = p.lockstep and p.compiled == 'auto'
         self.host = RobotDescriptionManager(
             self,
-            self.parameters,
+            replace(p, compiled='wait') if patient else p,
             self._on_model,
-            on_compiled=self._on_compiled,
-            patient=self.parameters.lockstep,
-            compile_options=lambda: CompileOptions(integrator=self.parameters.integrator),
+            compile_options=lambda: CompileOptions(integrator=p.integrator),
         )
         self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)
@@ -90,10 +91,6 @@ class SimulatorNode(SimulationLoop):
     def _reread(self) -> None:
         self.parameters = read(self, SimulatorParameters)
         self._payloads.apply(self.host.dynamics)
-
-    def _on_compiled(self) -> None:
-        if self.plant is not None:
-            self.plant.speed_up()
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = dynamics.model

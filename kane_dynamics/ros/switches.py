@@ -69,18 +69,20 @@ class Switches:
     def publish(self, stamp: int) -> None:
         """Publish what happened since the last call, with the stamps of the events."""
         plant = self._plant
-        for event in () if plant is None else plant.new_events():
+        if plant is None:
+            return
+        for event in plant.new_events():
             self._count += 1
-            ago = plant.time - round(event.time * NANO) if plant is not None else 0
-            self._publish_event(event, stamp - max(ago, 0))
+            ago = plant.time - round(event.time * NANO)
+            speeds = plant.model.robot.velocity_names
+            self._publish_event(event, speeds, stamp - max(ago, 0))
 
-    def _publish_event(self, event: kd.Event, stamp: int) -> None:
+    def _publish_event(self, event: kd.Event, speeds: Sequence[str], stamp: int) -> None:
         forces = JointState(name=list(event.forces), effort=list(event.forces.values()))
         zeros = [0.0] * len(event.forces)
         forces.position, forces.velocity = zeros, zeros
         set_stamp(forces.header.stamp, stamp)
         self._forces.publish(forces)
-        speeds = self._plant.model.robot.velocity_names if self._plant is not None else ()
         values = {f'state of {name}': state or 'off' for name, state in event.states.items()}
         values['energy loss [J]'] = f'{event.energy_loss:.9g}'
         for speed, impulse in zip(speeds, event.impulse, strict=True):
