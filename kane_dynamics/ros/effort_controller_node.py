@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController
+from kane_dynamics.control.effort_law import EffortLaw
 from kane_dynamics.control.frame_controllers import FrameTorqueController, WrenchController
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.messages.conversions import set_stamp
@@ -39,6 +40,7 @@ class EffortControllerNode(EffortNode):
     """Publishes the efforts that follow the reference by a law, or a safe substitute."""
 
     law: EffortController
+    feedforward = EffortLaw
 
     def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
         super().__init__(name, **options)
@@ -57,7 +59,12 @@ class EffortControllerNode(EffortNode):
     def prepare(self, dynamics: Dynamics) -> tuple[EffortController, Mapping[str, Input]]:
         """Make what depends on the robot: effort law, gains, limits."""
         declare_for_each(self, self._table, '<joint>', dynamics.model.motors)
-        controller = self.new_controller(dynamics)
+        controller: EffortController
+        if self._in_task_space:
+            controller = FrameTorqueController(dynamics, self.new_guard, self.parameters)
+        else:
+            law = self.parameters.law
+            controller = EffortController(dynamics, self.new_guard, law, self.feedforward)
         self.configure(controller)
         return controller, controller.inputs
 
@@ -71,12 +78,6 @@ class EffortControllerNode(EffortNode):
             self.get_logger().warning(
                 f'timeout_action hold_position: no gain p, does not hold {joints_without_gain}'
             )
-
-    def new_controller(self, dynamics: Dynamics) -> EffortController:
-        """Return what turns state and reference, or the pose of a frame, into efforts."""
-        if self._in_task_space:
-            return FrameTorqueController(dynamics, self.new_guard, self.parameters)
-        return EffortController(dynamics, self.new_guard, self.parameters.law)
 
     def configure(self, law: EffortController) -> None:
         """Hand parameters and the gains of the law to a controller."""

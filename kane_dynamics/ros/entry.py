@@ -41,7 +41,7 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
         return 1
     from kane_dynamics.ros.runtime import run
 
-    return run(node_class(name), args)
+    return run([node_class(name)], args)
 
 
 def node_class(name: str) -> Callable[..., Any]:
@@ -106,9 +106,9 @@ def container(args: Sequence[str] | None = None) -> int:
     names = parser.parse_args(_before_ros_args(values)).nodes
     if ros_missing(CONTAINER):
         return 1
-    from kane_dynamics.ros.runtime import run_together
+    from kane_dynamics.ros.runtime import run
 
-    return run_together([node_class(name) for name in names], values)
+    return run([node_class(name) for name in names], values)
 
 
 def wait_for_states(args: Sequence[str] | None = None) -> int:

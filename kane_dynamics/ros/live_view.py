@@ -144,4 +144,4 @@ class LiveView(ComposableNode):
 
 def main(host: str, port: int, args: Sequence[str]) -> int:
     """Run the window until Ctrl-C; `args` are those of ROS."""
-    return run(partial(LiveView, host, port), args)
+    return run([partial(LiveView, host, port)], args)

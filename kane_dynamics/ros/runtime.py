@@ -169,15 +169,7 @@ def new_intra_process() -> IntraProcess:
     return IntraProcess(serialize_message, deserialize_message)
 
 
-def run(factory: Callable[..., Any], args: Sequence[str] | None = None) -> int:
-    """Run one node; parameters and result as for `run_together`."""
-    return run_together([factory], args)
-
-
-Factories = Sequence[Callable[..., Any]]
-
-
-def run_together(factories: Factories, args: Sequence[str] | None = None) -> int:
+def run(factories: Sequence[Callable[..., Any]], args: Sequence[str] | None = None) -> int:
     """Run nodes until SIGINT, SIGTERM, SIGHUP or end of their launcher; return the exit code."""
     use_one_heap()
     logger = get_logger('kane_dynamics')
