@@ -17,11 +17,7 @@ from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
-from kane_dynamics.robot_config.parameters.tables import (
-    FrictionParameters,
-    PayloadParameters,
-    TermsParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import FrictionParameters, TermsParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, install_validation, read
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status
 from kane_dynamics.ros.input_node import InputNode
@@ -105,9 +101,7 @@ class DynamicsNode(InputNode):
         self.host = RobotDescriptionManager(
             self, self.parameters, self._on_model, compile_options=self.compile_options
         )
-        self._payloads: Payloads | None = None
-        if isinstance(self.parameters, PayloadParameters):
-            self._payloads = Payloads(self, self.parameters.payloads)
+        self.payloads = Payloads(self, self.parameters)
         self._log = OutputLog()
         self._active = False
         install_validation(self, self._table, self._reread, self.parameter_problem)
@@ -214,8 +208,7 @@ class DynamicsNode(InputNode):
     def _on_model(self, dynamics: Dynamics) -> None:
         """Take a new model, all of it or nothing; called by the host."""
         state, driven, inputs = self.new_inputs(dynamics.model)
-        if self._payloads is not None:
-            self._payloads.apply(dynamics)
+        self.payloads.apply(dynamics)
         self._take_friction(dynamics)
         law, further = self.prepare(dynamics)
         self.state_lost()  # under the names from before
@@ -229,9 +222,8 @@ class DynamicsNode(InputNode):
         self._take_friction(self.host.dynamics)
         if self.state is not None:
             self.configure(self.law)
-        if self._payloads is not None:
-            ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
-            self._payloads.apply(self.host.dynamics, ramp_time)
+        ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
+        self.payloads.apply(self.host.dynamics, ramp_time)
 
     def _take_friction(self, dynamics: Dynamics | None) -> None:
         """Let laws take the friction that parameters say."""
@@ -240,10 +232,6 @@ class DynamicsNode(InputNode):
             declare_for_each(self, FrictionParameters, '<joint>', motors)
             values = [read(self, FrictionParameters, name) for name in motors]
             dynamics.friction = MotorFriction.of(dynamics.model, values)
-
-    def payload(self) -> dict[str, str]:
-        """Return what links carry, in words."""
-        return {} if self._payloads is None else self._payloads.in_words()
 
     # the loop
 
@@ -291,7 +279,7 @@ class DynamicsNode(InputNode):
         }
 
     def _model_status(self) -> Status:
-        return self.host.status().plus(self.payload())
+        return self.host.status().plus(self.payloads.in_words())
 
     def _output_status(self) -> Status:
         return self._log.status(self._active, self.state_problem(), self.output_status)

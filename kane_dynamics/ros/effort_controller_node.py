@@ -152,7 +152,7 @@ class EffortControllerNode(EffortNode):
         if status.level != OK:
             return status
         if over := controller.pop_saturated():
-            payload = '; '.join(f'{k}: {x}' for k, x in self.payload().items())
+            payload = '; '.join(f'{k}: {x}' for k, x in self.payloads.in_words().items())
             line = f'clamped to the effort limit: {over}' + (f' ({payload})' if payload else '')
             return Status(WARN, line, values)
         if joints_not_held := controller.joints_not_held():

@@ -186,8 +186,7 @@ class EffortNode(DynamicsNode):
             return
         begin = time.monotonic()
         now = max(stamp, self.time.now())  # simulated time may come after the state it belongs to
-        if self._payloads is not None:
-            self._payloads.advance(self.host.dynamics, now)
+        self.payloads.advance(self.host.dynamics, now)
         effort, state = self.effort(now, q, v), (q[self._motor_q], v[self._motor_v])
         if effort is None:
             self._output.silence()

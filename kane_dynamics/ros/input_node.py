@@ -122,11 +122,10 @@ class InputNode(ComposableNode, LifecycleNode):
         inputs: dict[str, Input] = dict(state.inputs)
         driven = None
         if isinstance(p, GravityParameters) and p.gravity_source != 'fixed':
-            source, prefix = p.gravity_source, self.parameters.frame_prefix
-            guard = self.new_guard(IMU)
-            if source == 'odom' and state.odom is not None:
-                guard = state.odom.guard
-            inputs['tilt'] = TiltInput(model, source, prefix, guard)
+            prefix = self.parameters.frame_prefix
+            of_odom = p.gravity_source == 'odom' and state.odom is not None
+            guard = state.inputs['odom'].guard if of_odom else self.new_guard(IMU)
+            inputs['tilt'] = TiltInput(model, p.gravity_source, prefix, guard)
         if self.knows_driven_base() and model.drives and state.odom is not None:
             driven = BaseMotionInput(model, p, self.new_guard, state.odom)
             inputs.update(driven.inputs)

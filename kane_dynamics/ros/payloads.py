@@ -12,7 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.tables import PayloadParameters
+from kane_dynamics.robot_config.parameters.tables import PayloadParameters, RobotParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, present
 from kane_dynamics.typing import Floats
 
@@ -26,13 +26,15 @@ _UPPER = np.triu_indices(3)
 class Payloads:
     """What the links of a robot carry, as the parameters of a node say."""
 
-    def __init__(self, node: Node, frames: tuple[str, ...], bounded: bool = True) -> None:
+    def __init__(self, node: Node, parameters: RobotParameters, bounded: bool = True) -> None:
+        frames: tuple[str, ...] = getattr(parameters, 'payloads', ())
         self._node, self._frames, self._bounded = node, frames, bounded
         self._ramp_time = 0.0
         self._start = self._carried = self._wanted = np.zeros((len(frames), NUMBERS))
         self._begin: int | None = None
         declare_for_each(node, PayloadParameters, '<frame>', frames)
-        node.create_service(Trigger, '~/detach_payloads', self._on_detach)
+        if isinstance(parameters, PayloadParameters):
+            node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
     def apply(self, dynamics: Dynamics | None, ramp_time: float = 0.0) -> None:
         """Let a robot, if there is one, carry what the parameters say, from its next call on."""

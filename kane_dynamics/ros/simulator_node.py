@@ -43,7 +43,7 @@ class SimulatorNode(SimulationLoop):
             self._on_model,
             compile_options=lambda: CompileOptions(integrator=p.integrator),
         )
-        self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
+        self._payloads = Payloads(self, self.parameters, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)

@@ -54,7 +54,9 @@ def test_loads_stay_when_machine_code_takes_over():
 def test_a_payload_that_changes_does_not_step_the_efforts():
     """6.9 to 80 N m from one output to the next before."""
     dynamics, values = Dynamics(pendulum(payloads=('rod',))), {}
-    payloads = ros_payloads().Payloads(TableNode(values), ('rod',), bounded=False)
+    payloads = ros_payloads().Payloads(
+        TableNode(values), SimpleNamespace(payloads=('rod',)), bounded=False
+    )
 
     def ask(mass, com, spread=0.0, ramp=0.5):
         values.update(mass=mass, com=com, inertia=[spread, 0.0, 0.0, spread, 0.0, spread])
