@@ -93,8 +93,8 @@ def main() -> int:
         dynamics = Dynamics(build_model(parameters, text), options)
         with _turn():
             dynamics.compile(progress=_report)
-    except (KaneDynamicsError, OSError) as error:
-        sys.stderr.write(f'{error}\n')
+    except Exception as error:  # noqa: BLE001 - the node tells whatever a compiler raises
+        sys.stdout.write(f'{error}\n')
         return 1
     return 0
 
