@@ -88,8 +88,11 @@ class EventPlant(Plant):
 
     def _restore(self, active: set[str]) -> None:
         for name, one in self.declared.items():
-            if name in active and name not in self.simulation.states:
+            there = name in self.simulation.states
+            if name in active and not there:
                 self.simulation.add(name, one.what, one.limit)
+            elif there and name not in active:
+                self.simulation.remove(name)
 
     def switch(self, name: str, on: bool) -> kd.Event | None:
         """Add or remove a declared constraint; return what that did, None where it was so."""
@@ -135,8 +138,6 @@ class EventPlant(Plant):
         faster.reset(before.q, before.v, before.time)
         self.simulation = faster
         self._restore(active)
-        for name in self.active - active:
-            faster.remove(name)
         faster.take_events()
 
     @property
