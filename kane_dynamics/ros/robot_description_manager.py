@@ -188,11 +188,11 @@ class RobotDescriptionManager:
         error = compiling.error()
         if error is not None:
             self._not_compiled(dynamics, error)
-        elif dynamics is self.dynamics:
-            dynamics.use(compiling.result())
+            return
+        dynamics.use(compiling.result())
+        if dynamics is self.dynamics:
             logger.info(f'dynamics: {self._dynamics_in_words()}')
         else:
-            dynamics.use(compiling.result())
             self._use(dynamics)
 
     def _not_compiled(self, dynamics: Dynamics, error: BaseException) -> None:
@@ -245,11 +245,8 @@ class RobotDescriptionManager:
         if self._problem:
             line = f'{self._problem} (the model from before is in use)'
             return Status(WARN if self._compiling is not None else ERROR, line, values)
-        if self._slow:
-            return Status(WARN, self._slow, values)
-        if notes:
-            return Status(WARN, notes[0], values)
-        return Status(OK, 'ok', values)
+        warning = self._slow or next(iter(notes), '')
+        return Status(WARN, warning, values) if warning else Status(OK, 'ok', values)
 
     def _dynamics_in_words(self) -> str:
         status = self._dynamics_status()

@@ -49,14 +49,11 @@ class Launcher:
 
     def __init__(self, pid: int) -> None:
         self.pid, self.problem = pid, ''
-        self._descriptor = -1
-        self._lost = False
-        if not pid:
-            return
+        self._poll, self._lost, self._descriptor = select.poll(), False, -1
         try:
-            self._descriptor = os.pidfd_open(pid)
-            self._poll = select.poll()
-            self._poll.register(self._descriptor, select.POLLIN)
+            if pid:
+                self._descriptor = os.pidfd_open(pid)
+                self._poll.register(self._descriptor, select.POLLIN)
         except ProcessLookupError:
             self._lost = True  # it ended while this process started
         except (AttributeError, OSError) as error:
@@ -64,9 +61,7 @@ class Launcher:
 
     def ended(self) -> bool:
         """Return whether the process has ended."""
-        if self._descriptor >= 0 and not self._lost:
-            self._lost = bool(self._poll.poll(0))
-        return self._lost
+        return self._lost or bool(self._poll.poll(0))
 
     def close(self) -> None:
         """Stop watching."""
