@@ -7,7 +7,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError
@@ -42,7 +41,8 @@ class InputMonitor:
     ) -> None:
         self.name, self.max_age = name, max_age
         self.limit = limit  # field of the parameters that is the age limit
-        self._now, self._sim_time, self._steady, self._tell = now, sim_time, steady, tell
+        self.now = now  # the time of the node [ns]
+        self._sim_time, self._steady, self._tell = sim_time, steady, tell
         self.accepted = self._reported = 0
         self.rejected: Counter[str] = Counter()  # by kind
         self.last_reason = self._rejected_now = ''
@@ -55,14 +55,10 @@ class InputMonitor:
         self._received, self._lasts, self._ahead = 0, 0.0, 0.0
         self.interval = 0.0
 
-    def now(self) -> int:
-        """Return the node's time [ns]."""
-        return self._now()
-
     @property
     def time(self) -> int:
         """Return the time from which the age of the newest message counts [ns]."""
-        return self._now() if self._reference is None else self._reference
+        return self.now() if self._reference is None else self._reference
 
     def admit(self, stamp: int, lasts: float = 0.0) -> None:
         """Check the stamp of a message whose content is in order and take it as the newest."""
@@ -71,7 +67,7 @@ class InputMonitor:
 
     def check(self, stamp: int, lasts: float = 0.0) -> None:
         """Do the checks of `admit` only."""
-        now = self._now()
+        now = self.now()
         self._check_age((now - (stamp or now)) * 1e-9, lasts)
         back = 0.0 if self._reference is None else (self._reference - (stamp or now)) * 1e-9
         if 0.0 < back < self.max_age:
@@ -82,7 +78,7 @@ class InputMonitor:
         """Raise RejectedInput if a message is over, or comes from the future."""
         if -self.max_age <= age <= self.max_age + lasts:
             return
-        if self._sim_time() and self._now() == 0:
+        if self._sim_time() and self.now() == 0:
             raise RejectedInput(
                 'stale', f'{self.name}: use_sim_time is set, but no /clock has come yet'
             )
@@ -100,7 +96,7 @@ class InputMonitor:
     def note(self, stamp: int, lasts: float = 0.0) -> None:
         """Take a message as the newest without a check; for messages checked elsewhere."""
         self.stamp, self._received = stamp, self._steady()
-        now, before = self._now(), self._reference
+        now, before = self.now(), self._reference
         self._reference = min(stamp or now, now)
         self._ahead = (stamp - now) * 1e-9 if stamp > now else 0.0
         self.extend(lasts)
@@ -125,7 +121,7 @@ class InputMonitor:
         """Return the age of the newest usable message [s]; infinite before the first one."""
         if self._reference is None:
             return float('inf')
-        age = (self._now() - self._reference) * 1e-9
+        age = (self.now() - self._reference) * 1e-9
         if age < -self.max_age:  # the clock has jumped back since
             return float('inf')
         wall = (self._steady() - self._received) * 1e-9
@@ -150,7 +146,7 @@ class InputMonitor:
 
     def another(self, name: str) -> InputMonitor:
         """Return the monitor of another topic with the same clock and age limit."""
-        clocks = self._now, self._sim_time, self._steady
+        clocks = self.now, self._sim_time, self._steady
         return InputMonitor(name, self.max_age, *clocks, self._tell, self.limit)
 
     def limit_problem(self, name: str, max_age: float) -> str:
@@ -179,12 +175,7 @@ class NodeTime:
         """Hold the time; not twice."""
         self._held = self._read()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let it go on."""
         self._held = None
 

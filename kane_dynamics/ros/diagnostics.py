@@ -30,6 +30,13 @@ class Status:
         """Return the status with further values."""
         return replace(self, values={**self.values, **values})
 
+    def to_msg(self, name: str, hardware: str) -> DiagnosticStatus:
+        """Return the status as a message."""
+        values = [KeyValue(key=key, value=str(value)) for key, value in self.values.items()]
+        return DiagnosticStatus(
+            level=self.level, name=name, message=self.message, hardware_id=hardware, values=values
+        )
+
 
 def input_status(source: Input | None) -> Status:
     """Return the status of an input: ERROR if unusable now, WARN if messages were rejected."""
@@ -83,14 +90,6 @@ class Diagnostics:
         message = DiagnosticArray()
         message.header.stamp = self._node.get_clock().now().to_msg()
         for component, source in self._sources.items():
-            status = source()
-            message.status.append(
-                DiagnosticStatus(
-                    level=status.level,
-                    name=f'{self._hardware.removeprefix("/")}: {component}',
-                    message=status.message,
-                    hardware_id=self._hardware,
-                    values=[KeyValue(key=k, value=str(v)) for k, v in status.values.items()],
-                )
-            )
+            name = f'{self._hardware.removeprefix("/")}: {component}'
+            message.status.append(source().to_msg(name, self._hardware))
         self._publisher.publish(message)

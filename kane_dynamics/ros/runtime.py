@@ -32,13 +32,12 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from kane_dynamics.messages.intra_process import IntraProcess
 
 
-def try_import(module: str, attribute: str = '') -> Any:
-    """Return a module or one of its attributes, or None where it is not installed."""
+def try_import(module: str, attribute: str) -> Any:
+    """Return an attribute of a module, or None where it is not installed."""
     try:
-        result = importlib.import_module(module)
+        return getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         return None
-    return getattr(result, attribute, None) if attribute else result
 
 
 TFMessage: Any = try_import('tf2_msgs.msg', 'TFMessage')
@@ -256,10 +255,10 @@ def without_arguments(callback: Callable[[], None]) -> Callable[[], None]:
 def fast_executor(*nodes: Any) -> Any:
     """Return the events executor, which takes less time, where rclpy and the nodes allow it."""
     context = nodes[0].context
-    experimental = try_import('rclpy.experimental', '')
-    if experimental is None or any(list(node.guards) for node in nodes):
+    events_executor = try_import('rclpy.experimental', 'EventsExecutor')
+    if events_executor is None or any(list(node.guards) for node in nodes):
         return SingleThreadedExecutor(context=context)  # the other serves no guard conditions
-    return experimental.EventsExecutor(context=context)
+    return events_executor(context=context)
 
 
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

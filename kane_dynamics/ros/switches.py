@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -88,14 +88,9 @@ class Switches:
         for speed, impulse in zip(speeds, event.impulse, strict=True):
             if impulse:
                 values[f'impulse on {speed} [N s or N m s]'] = f'{impulse:.9g}'
-        status = DiagnosticStatus(
-            level=WARN if event.kind == 'breaks' else OK,
-            name=f'{event.kind}: {", ".join(event.names)}',
-            message=str(event),
-            hardware_id=self._node.get_fully_qualified_name(),
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )
-        message = DiagnosticArray(status=[status])
+        status = Status(WARN if event.kind == 'breaks' else OK, str(event), values)
+        name, node = f'{event.kind}: {", ".join(event.names)}', self._node
+        message = DiagnosticArray(status=[status.to_msg(name, node.get_fully_qualified_name())])
         set_stamp(message.header.stamp, stamp)
         self._events.publish(message)
 
