@@ -30,9 +30,8 @@ class CompilationError(KaneDynamicsError, RuntimeError):
     """The dynamics of a robot could not be compiled."""
 
 
-class Compilation(
-    BackgroundTask['kd.CompiledDynamics']
-):  # a name: LLVM is loaded when it is needed
+# the class is a name here: LLVM is loaded when it is needed
+class Compilation(BackgroundTask['kd.CompiledDynamics']):
     """The compiled algorithms of a model in the making, beside the callbacks."""
 
     def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:

@@ -5,6 +5,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from rclpy.clock import JumpThreshold
@@ -40,23 +41,17 @@ class OutputLog:
 
     def __init__(self) -> None:
         self.late = self._done = self._failed = self._last = 0
-        self._trouble = ''
-        self._begin()
-
-    def _begin(self) -> None:
-        self._outputs = 0
-        self._busy = self._longest = self._span = 0.0
+        self._busy: list[float] = []  # of each output since the last report [s]
+        self._span, self._trouble = 0.0, ''
 
     def done(self, stamp: int, now: int, busy: float) -> None:
         """Take an output at a time [ns] that answers the state of a stamp [ns]; `busy` in s."""
         period, self._last = (stamp - self._last) * 1e-9 if self._last else 0.0, stamp
-        self._done, self._outputs = self._done + 1, self._outputs + 1
-        self._busy, self._longest = self._busy + busy, max(self._longest, busy)
-        if period <= 0.0:  # the first one, another answer to the same state, or a reset
-            return
-        self._span += period
-        if max((now - stamp) * 1e-9, busy) > period:
-            self.late += 1
+        self._done += 1
+        self._busy.append(busy)
+        if period > 0.0:  # not the first one, another answer to the same state, or a reset
+            self._span += period
+            self.late += max((now - stamp) * 1e-9, busy) > period
 
     def failed(self, error: Exception) -> None:
         """Take a computation that failed."""
@@ -67,10 +62,9 @@ class OutputLog:
         self, active: bool, problem: str, otherwise: Callable[[dict[str, object]], Status]
     ) -> Status:
         """Return what was wrong since the last call."""
-        n = max(self._outputs, 1)
-        mean, longest, period = (1e3 * x / n for x in (self._busy, n * self._longest, self._span))
-        trouble, self._trouble = self._trouble, ''
-        self._begin()
+        busy, trouble = self._busy or [0.0], self._trouble
+        mean, period, longest = (1e3 * x for x in (fmean(busy), self._span / len(busy), max(busy)))
+        self._busy, self._span, self._trouble = [], 0.0, ''
         values: dict[str, object] = {
             'state': 'active' if active else 'inactive',
             'outputs': self._done,

@@ -14,6 +14,7 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.robot.resources import resolve, share_directory
+from kane_dynamics.robot.text import file_parameters, parameter_file
 from kane_dynamics.robot_config.nodes import NODES
 from launch import LaunchDescription
 
@@ -212,14 +213,12 @@ def controlled_robot(
 ) -> Node:
     """Return the publisher of robot_description: the URDF with the blocks of ros2_control."""
     robot, urdf = (LaunchConfiguration(name).perform(context) for name in ('robot', 'urdf_file'))
-    shipped = share_directory() / 'config' / f'{robot}.yaml'
-    local = yaml.safe_load(shipped.read_text(encoding='utf-8'))['/**']['ros__parameters']
     xacro = PathJoinSubstitution(
         [FindPackageShare('kane_dynamics'), 'robots', 'xacro', 'controlled_robot.urdf.xacro']
     )
     values = {
         'name': robot,
-        'urdf': str(resolve(urdf or local['urdf_file'])),
+        'urdf': str(resolve(urdf or file_parameters(parameter_file(robot))['urdf_file'])),
         'controllers': controllers_file(robot),
         'preset': preset(robot),
         'hardware': hardware,
