@@ -107,18 +107,16 @@ class SpeedScalingInput(Input):
 class EffortController:
     """The effort law with its reference, gains and limits; efforts begin softly."""
 
+    LAW: type[EffortLaw] = EffortLaw
+
     def __init__(
-        self,
-        dynamics: Dynamics,
-        new_guard: GuardFactory,
-        law: str = FEEDFORWARD,
-        feedforward: type[EffortLaw] = EffortLaw,
+        self, dynamics: Dynamics, new_guard: GuardFactory, law: str = FEEDFORWARD
     ) -> None:
         model = dynamics.model
         self.follows_by = law
         self.motors, self.drives = model.motors, model.drives
         self.drive_effort = np.zeros(len(self.drives))
-        self._law, self._dynamics = feedforward(dynamics), dynamics
+        self._law, self._dynamics = self.LAW(dynamics), dynamics
         self._follower = ReferenceTracker(self._law.motors, new_guard('reference'))
         self.reference = self._follower.reference
         self.speed_scaling = SpeedScalingInput(new_guard('speed_scaling_factor'))

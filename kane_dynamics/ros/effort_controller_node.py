@@ -17,7 +17,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 from kane_dynamics.analysis.tracking import COMPUTED, FEEDFORWARD, PASSIVE
 from kane_dynamics.control.effort_controller import EffortController
-from kane_dynamics.control.effort_law import EffortLaw
 from kane_dynamics.control.frame_controllers import FrameTorqueController, WrenchController
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.messages.conversions import set_stamp
@@ -40,7 +39,7 @@ class EffortControllerNode(EffortNode):
     """Publishes the efforts that follow the reference by a law, or a safe substitute."""
 
     law: EffortController
-    feedforward = EffortLaw
+    joint_controller = EffortController
 
     def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
         super().__init__(name, **options)
@@ -63,8 +62,7 @@ class EffortControllerNode(EffortNode):
         if self._in_task_space:
             controller = FrameTorqueController(dynamics, self.new_guard, self.parameters)
         else:
-            law = self.parameters.law
-            controller = EffortController(dynamics, self.new_guard, law, self.feedforward)
+            controller = self.joint_controller(dynamics, self.new_guard, self.parameters.law)
         self.configure(controller)
         return controller, controller.inputs
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from kane_dynamics.algorithms.newton_euler import TERMS
+from kane_dynamics.control.effort_controller import EffortController
 from kane_dynamics.control.effort_law import BaseState, EffortLaw, Efforts, Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Reference
@@ -54,8 +55,12 @@ class ArmLaw(EffortLaw):
         return result._replace(motors=result.motors * ~self._of_base[self.motors.v])
 
 
+class _ArmController(EffortController):
+    LAW = ArmLaw
+
+
 class _ArmNode(EffortControllerNode):
-    feedforward = ArmLaw
+    joint_controller = _ArmController
 
 
 @dataclass(frozen=True)
