@@ -59,6 +59,7 @@ class DelayWatch:
         gc.callbacks.remove(self._on_collection)
         if self._statistics >= 0:
             os.close(self._statistics)
+            self._statistics = -1
 
     def _on_collection(self, phase: str, information: dict[str, Any]) -> None:
         if phase == 'start':

@@ -43,7 +43,6 @@ class EffortControllerNode(EffortNode):
 
     def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
         super().__init__(name, **options)
-        self._in_task_space = self.parameters.space == 'task'
         self._drives: Any = None
         if self.knows_driven_base():
             self._drives = self.create_lifecycle_publisher(JointState, '~/drive_effort', STATE)
@@ -59,7 +58,7 @@ class EffortControllerNode(EffortNode):
         """Make what depends on the robot: effort law, gains, limits."""
         declare_for_each(self, self._table, '<joint>', dynamics.model.motors)
         controller: EffortController
-        if self._in_task_space:
+        if self.parameters.space == 'task':
             controller = FrameTorqueController(dynamics, self.new_guard, self.parameters)
         else:
             controller = self.joint_controller(dynamics, self.new_guard, self.parameters.law)
@@ -89,7 +88,7 @@ class EffortControllerNode(EffortNode):
         """Listen to the reference, and to the targets of a frame."""
         self.listen(JointTrajectory, '~/reference', COMMAND)
         self.listen(Float64, 'speed_scaling_factor')
-        if self._in_task_space:
+        if self.parameters.space == 'task':
             self.listen(PoseStamped, '~/pose', COMMAND)
             self.listen(TwistStamped, '~/twist', COMMAND)
 
