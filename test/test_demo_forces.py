@@ -59,7 +59,7 @@ def recorded(compiled, efforts):
 
 
 def forces_of(compiled, motion, recording):
-    setup = Setup('base', (), RATE, NAMES, compiled, motion)
+    setup = Setup('base', (), RATE, compiled, motion)
     return evaluate(setup, recording, LoopStatistics()).forces
 
 
@@ -69,7 +69,7 @@ def test_forces_on_wheels_accelerate_the_base_as_it_was_recorded(compiled, chang
     compiled, motion = compiled
     efforts = np.resize(changes, STATES - 1)[:, None] * np.ones(len(NAMES))
     recording, v = recorded(compiled, efforts)
-    setup = Setup('base', (), RATE, NAMES, compiled, motion)
+    setup = Setup('base', (), RATE, compiled, motion)
     forces = evaluate(setup, recording, LoopStatistics()).forces
     total = sum(force for label, force in forces.items() if 'rolling' in label)
     mass = sum(body.inertia.mass for body in compiled.robot.bodies)
@@ -107,7 +107,7 @@ def finger_energy_error(position, velocity, effort):
         samples=[Sample(0.0, 0.0, 0.0, 0.0)] * count,
     )
     motion = demo_motion(robot, (), ('hinge',), {'hinge': 0.5}, 4.0)
-    setup = Setup('finger', (), RATE, ('hinge',), kd.compile(robot), motion)
+    setup = Setup('finger', (), RATE, kd.compile(robot), motion)
     return evaluate(setup, recording, LoopStatistics()).energy_error
 
 

@@ -138,9 +138,8 @@ class Setup:
     name: str  # Of the robot
     files: tuple[Path, ...]  # Parameters of the nodes
     rate: float  # Of the loop [Hz]
-    motors: tuple[str, ...]  # In the order of the nodes' efforts
     compiled: CompiledDynamics  # With the robot and its constraints
-    motion: DemoMotion  # Its reference
+    motion: DemoMotion  # Its reference; motors in the order of the nodes' efforts
     base: WheeledBase | None = None  # The base on wheels
     commanded: CommandedBase | None = None  # Set where the base follows cmd_vel
     urdf: str = ''  # The URDF: a path, or its text
@@ -240,10 +239,8 @@ def motor_efforts(setup: Setup, log: LoopLog) -> Floats:
     before = np.searchsorted(answered, np.array(log.stamps)) - 1  # the last that was there
     answers = np.array([log.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]])
     columns = [
-        efforts[:, log.names.index(name)]
-        if name in log.names
-        else answers[:, setup.motors.index(name)]
-        for name in setup.motion.names
+        efforts[:, log.names.index(name)] if name in log.names else answers[:, k]
+        for k, name in enumerate(setup.motion.names)
     ]
     return np.column_stack(columns)
 

@@ -46,12 +46,13 @@ class Link:
     """A goal of ours and the one that the controller has for it."""
 
     def __init__(self) -> None:
-        self.ready, self.done = Future(), Future()
+        self.ready, self.answer, self.done = Future(), Future(), Future()
         self.trajectory: TrajectoryRequest | None = None
         self.filled: Filled | None = None
         self.target: Any = None
         self.source: Any = None
-        self.heard, self.cancelled, self.stopped = float('inf'), False, False
+        self.offered = self.heard = float('inf')
+        self.cancelled = self.stopped = False
 
     def on_feedback(self, message: Any) -> None:
         """Pass feedback on; points are counted as the sender did, where they are."""
@@ -93,7 +94,6 @@ class ActionProxy:
         self._client, self._new_result, self._tell = client, new_result, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
         self._working: list[TrajectoryRequest] = []
-        self._asked: list[tuple[float, Any]] = []  # until when, and what waits for the answer
 
     @property
     def running(self) -> int:
@@ -141,10 +141,9 @@ class ActionProxy:
     async def _sent(self, goal: Any, link: Link) -> None:
         """Offer a filled goal to the controller; raises InvalidInputError if it takes it not."""
         offered = self._client.send_goal_async(goal.request, feedback_callback=link.on_feedback)
-        answer: Any = Future()
-        self._asked.append((time.monotonic() + ANSWER, answer))
-        offered.add_done_callback(lambda future: self._answered(future.result(), answer))
-        link.target = await answer
+        link.offered = time.monotonic()
+        offered.add_done_callback(lambda future: self._answered(future.result(), link.answer))
+        link.target = await link.answer
         if link.target is None:
             raise self._refusal(f'the controller has not answered for {ANSWER:g} s')
         if not link.target.accepted:
@@ -253,10 +252,9 @@ class ActionProxy:
     def watch(self) -> None:
         """End all goals whose controller is gone, or does not answer."""
         now, gone = time.monotonic(), not self._client.server_is_ready()
-        self._asked = [one for one in self._asked if not one[1].done()]
-        for until, answer in self._asked:
-            if gone or now > until:
-                answer.set_result(None)
+        for link in self._links.values():
+            if (gone or now - link.offered > ANSWER) and not link.answer.done():
+                link.answer.set_result(None)
         ended = [link for link in self._links.values() if gone or now - link.heard > SILENCE]
         if ended:
             self._tell('the controller is gone')

@@ -13,7 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.messages.conversions import fill_twist, set_doubles, set_stamp
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
@@ -109,9 +109,7 @@ class ForwardDynamicsNode(DynamicsNode):
         message = self._base_message
         set_stamp(message.header.stamp, stamp)
         frame = self.law.model.child_frame
-        body = frame.child_acceleration(q[:3], v[:3], acceleration[:3])
-        message.accel.linear.x, message.accel.linear.y = float(body[0]), float(body[1])
-        message.accel.angular.z = float(body[2])
+        fill_twist(message.accel, frame.child_acceleration(q[:3], v[:3], acceleration[:3]))
         self._base.publish(message)
 
     def _publish_constraints(self, stamp: int, motion: kd.Motion) -> None:

@@ -200,7 +200,6 @@ def prepare(
         files[0].stem,
         files,
         float(values['joint_state_rate']),
-        model.motors,
         compiled,
         motion,
         model.base,
