@@ -7,11 +7,10 @@ thread: on two cores, processes of their own would wait for each other. All runs
 gains, the same motion and a ROS domain of their own.
 """
 
-import contextlib
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ from kane_dynamics.robot_config.robot_source import (
 )
 from kane_dynamics.ros.demo.laws import Law, affordable_motion
 from kane_dynamics.ros.diagnostics import ERROR
-from kane_dynamics.ros.runtime import ComposableNode, fast_executor, new_intra_process
+from kane_dynamics.ros.runtime import ComposableNode, new_intra_process, spin
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 # best effort: what listens must not slow the loop down by acknowledging
@@ -67,10 +66,9 @@ class DemoDriver(ComposableNode):
     def __init__(self, setup: Setup, **options: Any) -> None:
         super().__init__('kane_demo', **options)
         self._motion, self._period = setup.motion, 1.0 / setup.rate
-        self._executor: Any = None
         self._point = JointTrajectoryPoint()
         self._message = JointTrajectory(joint_names=list(setup.motion.names), points=[self._point])
-        self._log, self._watch = LoopLog(), DelayWatch()
+        self.log = LoopLog()
         self._reference = self.create_publisher(
             JointTrajectory, f'{CONTROLLER}/reference', QoSProfile(depth=1)
         )
@@ -84,42 +82,45 @@ class DemoDriver(ComposableNode):
         self._pause = self.create_client(SetBool, f'{SIMULATOR}/pause')
         self._reset = self.create_client(Empty, f'{SIMULATOR}/reset')
 
-    def run(
-        self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
-    ) -> LoopLog:
-        """Start the paused simulator, run the motion, and return what was recorded."""
-        self._executor = executor
-        self._wait(self._pause.service_is_ready, 'the simulator', alive)
-        self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)
-        self._send(0.0)
-        self._spin(1.0)  # every endpoint finds every other
-        # the paused simulator says its state again, so that it has efforts from the first step on
-        again = self._reset.call_async(Empty.Request())
-        self._wait(again.done, 'the answer to ~/reset', alive)
-        self._wait(lambda: bool(self._log.answers), 'the first efforts', alive)
-        self._log = LoopLog(answers=self._log.answers)
-        future = self._pause.call_async(SetBool.Request(data=False))
-        self._wait(future.done, 'the answer to ~/pause', alive)
-        last_time, last_change = -1.0, time.monotonic()
-        while self._now() < self._motion.duration:
-            gc.freeze()  # what was recorded stays: a full collection of it would delay references
-            self._spin(0.05)
-            alive()
-            progress(self._now())
-            if self._now() > last_time:
-                last_time, last_change = self._now(), time.monotonic()
-            elif time.monotonic() - last_change > 10.0:
-                raise KaneDynamicsError(f'simulated time stands still at {last_time} s')
-        return self._log
+    def start(self) -> None:
+        """Begin to watch this thread."""
+        self._watch = DelayWatch()
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Stop recording; what was kept from the collector is given back to it."""
         self._watch.close()
         gc.unfreeze()
 
-    def _now(self) -> float:
-        stamps = self._log.stamps
-        return stamps[-1] * 1e-9 if stamps else 0.0
+    def run(self) -> Iterator[float]:
+        """Start the paused simulator and run the motion; yield its time between callbacks."""
+        yield from self._wait(self._pause.service_is_ready, 'the simulator')
+        yield from self._wait(self._reference.get_subscription_count, 'the controller')
+        self._send(0.0)
+        found = time.monotonic() + 1.0  # every endpoint finds every other
+        yield from self._wait(lambda: time.monotonic() > found, 'the others')
+        # the paused simulator says its state again, so that it has efforts from the first step on
+        again = self._reset.call_async(Empty.Request())
+        yield from self._wait(again.done, 'the answer to ~/reset')
+        yield from self._wait(lambda: self.log.answers, 'the first efforts')
+        self.log = LoopLog(answers=self.log.answers)
+        future = self._pause.call_async(SetBool.Request(data=False))
+        yield from self._wait(future.done, 'the answer to ~/pause')
+        last_time, last_change, now = -1.0, time.monotonic(), 0.0
+        while now < self._motion.duration:
+            gc.freeze()  # what was recorded stays: a full collection of it would delay references
+            yield now
+            now = self.log.stamps[-1] * 1e-9 if self.log.stamps else 0.0
+            if now > last_time:
+                last_time, last_change = now, time.monotonic()
+            elif time.monotonic() - last_change > 10.0:
+                raise KaneDynamicsError(f'simulated time stands still at {last_time} s')
+
+    def _wait(self, condition: Callable[[], object], what: str) -> Iterator[float]:
+        end = time.monotonic() + START_TIMEOUT
+        while not condition():
+            if time.monotonic() > end:
+                raise KaneDynamicsError(f'waited {START_TIMEOUT:g} s in vain for {what}')
+            yield 0.0
 
     def _send(self, t: float) -> None:
         t = min(t, self._motion.duration)
@@ -133,7 +134,7 @@ class DemoDriver(ComposableNode):
             self._twist.publish(message)
 
     def _on_state(self, message: Any) -> None:
-        stamp, log = nanoseconds(message.header.stamp), self._log
+        stamp, log = nanoseconds(message.header.stamp), self.log
         self._send(stamp * 1e-9 + self._period)
         log.samples.append(self._watch.sample())
         log.arrivals.append(time.monotonic())
@@ -147,7 +148,7 @@ class DemoDriver(ComposableNode):
         pose, twist, r = message.pose.pose, message.twist.twist, message.pose.pose.orientation
         yaw = 2.0 * float(np.arctan2(r.z, r.w))
         stamp = nanoseconds(message.header.stamp) * 1e-9
-        self._log.odometry.append(
+        self.log.odometry.append(
             [
                 *(stamp, pose.position.x, pose.position.y, yaw),
                 *(twist.linear.x, twist.linear.y, twist.angular.z),
@@ -156,20 +157,7 @@ class DemoDriver(ComposableNode):
 
     def _on_effort(self, message: Any) -> None:
         answer = Answer(time.monotonic(), message.effort.tolist())
-        self._log.answers[nanoseconds(message.header.stamp)] = answer
-
-    def _spin(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0.0:
-            self._executor.spin_once(timeout_sec=left)
-
-    def _wait(self, condition: Callable[[], bool], what: str, alive: Callable[[], None]) -> None:
-        end = time.monotonic() + START_TIMEOUT
-        while not condition():
-            if time.monotonic() > end:
-                raise KaneDynamicsError(f'waited {START_TIMEOUT:g} s in vain for {what}')
-            alive()
-            self._spin(0.05)
+        self.log.answers[nanoseconds(message.header.stamp)] = answer
 
 
 Progress = Callable[[float], None]
@@ -213,28 +201,25 @@ def prepare(
 def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
     """Run the closed loop once and return its figures."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    with contextlib.ExitStack() as ending:  # from the last line to the first
-        context = Context()
-        rclpy.init(context=context, domain_id=domain)
-        ending.callback(context.try_shutdown)
-        shared = new_intra_process()
+    context, shared = Context(), new_intra_process()
+    rclpy.init(context=context, domain_id=domain)
+    try:
         common = {'context': context, 'intra_process': shared}
-        driver = DemoDriver(setup, **common)
-        ending.callback(driver.destroy_node)
-        ending.callback(driver.close)
-        nodes = _nodes(setup, law, common)
-        for node in nodes:
-            ending.callback(node.destroy_node)
-        executor = fast_executor(driver, *nodes)
-        shared.create_task = executor.create_task
-        ending.callback(executor.shutdown)
-        for node in (driver, *nodes):
-            executor.add_node(node)
-        for node in nodes:
-            ending.callback(node.stop)
-            node.start()
-        recording = driver.run(executor, progress, lambda: _check(nodes))
-        return evaluate(setup, recording, nodes[0].statistics)
+        driver, nodes = DemoDriver(setup, **common), _nodes(setup, law, common)
+        motion = driver.run()
+
+        def finished() -> bool:
+            _check(nodes)
+            now = next(motion, None)
+            if now is not None:
+                progress(now)
+            return now is None
+
+        controller_first = nodes[::-1]
+        spin((driver, *controller_first), finished, shared)
+    finally:
+        context.try_shutdown()
+    return evaluate(setup, driver.log, nodes[0].statistics)
 
 
 def _check(nodes: tuple[SimulatorNode, Any]) -> None:
