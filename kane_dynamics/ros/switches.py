@@ -48,12 +48,9 @@ class Switches:
                     f"parameter '{override}': '{name}' is not in constraints.names "
                     f'{list(self._names)}'
                 )
-        table = {name: self._parameters(name) for name in self._names}
+        declare_for_each(self._node, ConstraintParameters, '<constraint>', self._names)
+        table = {name: read(self._node, ConstraintParameters, name) for name in self._names}
         return declared_constraints(robot, table)
-
-    def _parameters(self, name: str) -> ConstraintParameters:
-        declare_for_each(self._node, ConstraintParameters, '<constraint>', (name,))
-        return read(self._node, ConstraintParameters, name)
 
     def prepare(self, plant: Plant) -> None:
         """Switch the constraints of a plant from now on."""
