@@ -39,16 +39,16 @@ def joint_topic(joint: str) -> str:
 
 
 class JointTopics:
-    """Publishes efforts on ``<joint>/effort``."""
+    """Publishes efforts on ``<joint>/effort``, of no joint at first."""
 
     def __init__(self, node: Node) -> None:
         self._node, self._message = node, Float64()
-        self._publishers: dict[str, Any] = {}
+        self.publishers: dict[str, Any] = {}
 
     def prepare(self, joints: Sequence[str]) -> None:
         """Publish for these joints, in this order, from now on."""
-        before = self._publishers
-        self._publishers = {
+        before = self.publishers
+        self.publishers = {
             name: before.pop(name, None)
             or self._node.create_publisher(Float64, joint_topic(name), COMMAND)
             for name in joints
@@ -57,15 +57,10 @@ class JointTopics:
             self._node.destroy_publisher(publisher)
 
     def publish(self, efforts: Sequence[float]) -> None:
-        """Publish an effort [N m or N] for each joint."""
-        for publisher, effort in zip(self._publishers.values(), efforts, strict=True):
+        """Publish an effort [N m or N] for each joint, if there are any."""
+        for publisher, effort in zip(self.publishers.values(), efforts, strict=False):
             self._message.data = effort
             publisher.publish(self._message)
-
-    def flush(self, timeout: Duration) -> None:
-        """Wait until the subscribers have the last messages."""
-        for publisher in self._publishers.values():
-            publisher.wait_for_all_acked(timeout)
 
 
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)
@@ -84,7 +79,7 @@ class EffortOutput:
             node.create_lifecycle_publisher(JointState, '~/effort', STATE),
             node.create_lifecycle_publisher(Float64MultiArray, '~/commands', COMMAND),
         )
-        self._joints = JointTopics(node) if joint_topics else None
+        self._joints, self._joint_topics = JointTopics(node), joint_topics
 
     def prepare(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
         """Fit the messages to a robot's motors; `command_joints` orders ``~/commands``."""
@@ -95,8 +90,7 @@ class EffortOutput:
         zeros = [0.0] * len(motors)
         self._state.position, self._state.velocity, self._state.effort = zeros, zeros, zeros
         self._commands.data = [0.0] * len(ordered)
-        if self._joints is not None:
-            self._joints.prepare(ordered)
+        self._joints.prepare(ordered if self._joint_topics else ())
 
     def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
         """Publish efforts and the state they belong to."""
@@ -116,10 +110,8 @@ class EffortOutput:
 
     def flush(self) -> None:
         """Wait until the subscribers have the last message."""
-        for publisher in self._publishers:
+        for publisher in (*self._publishers, *self._joints.publishers.values()):
             publisher.wait_for_all_acked(LAST_WORD_TIMEOUT)
-        if self._joints is not None:
-            self._joints.flush(LAST_WORD_TIMEOUT)
 
     def _send(self, effort: Floats) -> None:
         set_doubles(self._state.effort, effort)
@@ -129,7 +121,7 @@ class EffortOutput:
         ):
             if publisher.get_subscription_count():  # a message to nobody costs as much as one
                 publisher.publish(message)
-        if self._joints is not None and self._publishers[0].is_activated:
+        if self._publishers[0].is_activated:
             self._joints.publish(self._commands.data)
 
 
