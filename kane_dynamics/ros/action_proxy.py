@@ -78,7 +78,7 @@ class Link:
 
 
 class ActionProxy:
-    """Callbacks of an action server; `client` is that of the controller's action behind it."""
+    """Callbacks of an action server; `client` is that of the controller behind it."""
 
     def __init__(
         self,
@@ -87,11 +87,11 @@ class ActionProxy:
         stop: Callable[[Any], Any],
         standing: Callable[[Any], Any],
         client: Any,
-        new_result: Callable[[], Any],
+        action: Any,
         tell: Callable[[str], object],
     ) -> None:
         self._begin, self._end, self._stop, self._standing = begin, end, stop, standing
-        self._client, self._new_result, self._tell = client, new_result, tell
+        self._client, self._action, self._tell = client, action, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
         self._working: list[TrajectoryRequest] = []
 
@@ -172,7 +172,7 @@ class ActionProxy:
             raise InvalidInputError('the controller is gone')
         if link.stopped and goal.is_cancel_requested and ended.status != SUCCEEDED:
             goal.canceled()
-            return self._new_result()
+            return self._action.Result()
         if ended.status == SUCCEEDED:
             goal.succeed()
         elif ended.status == CANCELED and goal.is_cancel_requested:
@@ -183,7 +183,7 @@ class ActionProxy:
 
     def _given_up(self, goal: Any, error: KaneDynamicsError) -> Any:
         """End a goal that the controller does not end; return its result."""
-        result = self._new_result()
+        result = self._action.Result()
         if goal.is_cancel_requested:
             goal.canceled()
             return result
@@ -251,6 +251,8 @@ class ActionProxy:
 
     def watch(self) -> None:
         """End all goals whose controller is gone, or does not answer."""
+        if not self._links:
+            return
         now, gone = time.monotonic(), not self._client.server_is_ready()
         for link in self._links.values():
             if (gone or now - link.offered > ANSWER) and not link.answer.done():

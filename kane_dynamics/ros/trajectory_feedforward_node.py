@@ -57,29 +57,24 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         target = self.parameters.controller
         topic = f'{target}/joint_trajectory'
         self._output = self.create_lifecycle_publisher(JointTrajectory, topic, COMMAND)
-        self._proxy = self._serve(f'{target}/follow_joint_trajectory')
         self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
-
-    def _serve(self, target: str) -> ActionProxy | None:
-        """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
+        self._proxy = proxy = ActionProxy(
+            lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
+            self._end_goal,
+            self._stop,
+            self._standing,
+            ACTION and ActionClient(self, ACTION, f'{target}/follow_joint_trajectory'),
+            ACTION,
+            self.get_logger().error,
+        )
         if ACTION is None:
             self.get_logger().warning(
                 'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the '
                 'action install ros-<distribution>-control-msgs'
             )
-            return None
-        proxy = ActionProxy(
-            lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
-            self._end_goal,
-            self._stop,
-            self._standing,
-            ActionClient(self, ACTION, target),
-            ACTION.Result,
-            self.get_logger().error,
-        )
+            return
         served = ACTION, '~/follow_joint_trajectory', proxy.execute
         ActionServer(self, *served, goal_callback=proxy.on_goal, cancel_callback=proxy.on_cancel)
-        return proxy
 
     # model and parameters
 
@@ -92,8 +87,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         """Fill the trajectories of a new model; what was for the old one is given up."""
         super().take(dynamics, law)
         self._give_up()
-        if self._proxy is not None:
-            self._proxy.give_up('the robot is another one now')
+        self._proxy.give_up('the robot is another one now')
 
     # the loop
 
@@ -124,8 +118,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _look(self) -> None:
         """Let go on what has been filled beside the callbacks."""
-        if self._proxy is not None:
-            self._proxy.look()
+        self._proxy.look()
         if self._newest is None or not self._newest[1].done():
             return
         (message, trajectory), self._newest = self._newest, None
@@ -209,8 +202,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _watch(self) -> None:
         super()._watch()
-        if self._proxy is not None:
-            self._proxy.watch()
+        self._proxy.watch()
 
     def forget(self) -> None:
         """Drop measured state and command, and what is being filled."""
@@ -222,8 +214,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Cancel what runs, then stop listening."""
         self._give_up()
-        if self._proxy is not None:
-            self._proxy.cancel_all()
+        self._proxy.cancel_all()
         return super().on_deactivate(state)
 
     # diagnostics
@@ -238,6 +229,6 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             'passed on': count.passed,
             'refused': count.refused,
             'newest': count.newest or 'none yet',
-            'action': 'no control_msgs' if self._proxy is None else f'{self._proxy.running} goals',
+            'action': f'{self._proxy.running} goals' if ACTION else 'no control_msgs',
         }
         return Status(WARN if count.reason else OK, count.reason or 'ok', values)

@@ -40,7 +40,7 @@ class Rig:
             lambda goal: self.stop,
             lambda goal: 'stands',
             self.controller,
-            SimpleNamespace,
+            SimpleNamespace(Result=SimpleNamespace),
             self.told.append,
         )
         self.server, self.moved = Server(self.executor, self.proxy), ''
