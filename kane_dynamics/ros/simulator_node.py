@@ -43,7 +43,7 @@ class SimulatorNode(SimulationLoop):
             self._on_model,
             compile_options=lambda: CompileOptions(integrator=p.integrator),
         )
-        self._payloads = Payloads(self, self.parameters, bounded=False)
+        self.payloads = Payloads(self, self.parameters, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
@@ -90,7 +90,7 @@ class SimulatorNode(SimulationLoop):
 
     def _reread(self) -> None:
         self.parameters = read(self, SimulatorParameters)
-        self._payloads.apply(self.host.dynamics)
+        self.payloads.apply(self.host.dynamics)
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = dynamics.model
@@ -98,7 +98,7 @@ class SimulatorNode(SimulationLoop):
         initial = read_for_joints(self, 'initial_positions.<joint>', model.joints)
         self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
-        self._payloads.apply(dynamics)
+        self.payloads.apply(dynamics)
         declared = self._switches.declared(model.robot)
         if declared and self.parameters.payloads:
             raise InvalidInputError('constraints that are switched and payloads exclude another')
@@ -207,7 +207,7 @@ class SimulatorNode(SimulationLoop):
     # diagnostics
 
     def _model_status(self) -> Status:
-        return self.host.status().plus(self._payloads.in_words())
+        return self.host.status().plus(self.payloads.in_words())
 
     def _command_status(self) -> Status:
         return input_status(self._commands)

@@ -350,7 +350,7 @@ def test_the_simulator_takes_and_drops_payloads_while_it_runs():
         assert 'payload on rod' in node._model_status().values
         too_long = Parameter('payload.rod.com', value=[0.0, 0.0])
         assert 'needs 3 numbers' in node.set_parameters([too_long])[0].reason
-        told = node._payloads._on_detach(Trigger.Request(), Trigger.Response())
+        told = node.payloads._on_detach(Trigger.Request(), Trigger.Response())
         assert told.success
         assert_allclose(weight(), 0.5 * G)
     finally:
