@@ -96,8 +96,8 @@ class DemoDriver(ComposableNode):
         yield from self._wait(self._pause.service_is_ready, 'the simulator')
         yield from self._wait(self._reference.get_subscription_count, 'the controller')
         self._send(0.0)
-        found = time.monotonic() + 1.0  # every endpoint finds every other
-        yield from self._wait(lambda: time.monotonic() > found, 'the others')
+        until = time.monotonic() + 1.0  # every endpoint finds every other
+        yield from self._wait(lambda: time.monotonic() > until, 'the others')
         # the paused simulator says its state again, so that it has efforts from the first step on
         again = self._reset.call_async(Empty.Request())
         yield from self._wait(again.done, 'the answer to ~/reset')
