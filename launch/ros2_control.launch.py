@@ -52,8 +52,7 @@ def launch_setup(context):
         LogInfo(msg=STANDS),
         dynamics_node(
             'kane_simulator',
-            robot_parameters(context, {**COMPILED, **simulator}, ['urdf_file']),
-            namespace='',
+            robot_parameters(context, {**COMPILED, **simulator}),
             # the hardware reads robot_joint_states; joint_states are those of the broadcaster
             remappings=[
                 ('joint_states', 'robot_joint_states'),

@@ -10,6 +10,7 @@ from test_demo_motion import NAMES, SIDES, moved
 import kane_dynamics as kd
 from kane_dynamics.demo.figures import STEP, Answer, LoopLog, Sample, Setup, evaluate
 from kane_dynamics.demo.motion import demo_motion
+from kane_dynamics.messages.loop_statistics import LoopStatistics
 
 RATE, STATES = 250.0, 51
 EVERY = round(1.0 / (RATE * STEP))
@@ -58,8 +59,8 @@ def recorded(compiled, efforts):
 
 
 def forces_of(compiled, motion, recording):
-    setup = Setup('base', (), RATE, NAMES, compiled, motion)
-    return evaluate(setup, recording, 0, []).forces
+    setup = Setup('base', (), RATE, compiled, motion)
+    return evaluate(setup, recording, LoopStatistics()).forces
 
 
 @pytest.mark.parametrize('changes', [(0.5, -0.5), (4.0, 4.0)])
@@ -68,8 +69,8 @@ def test_forces_on_wheels_accelerate_the_base_as_it_was_recorded(compiled, chang
     compiled, motion = compiled
     efforts = np.resize(changes, STATES - 1)[:, None] * np.ones(len(NAMES))
     recording, v = recorded(compiled, efforts)
-    setup = Setup('base', (), RATE, NAMES, compiled, motion)
-    forces = evaluate(setup, recording, 0, []).forces
+    setup = Setup('base', (), RATE, compiled, motion)
+    forces = evaluate(setup, recording, LoopStatistics()).forces
     total = sum(force for label, force in forces.items() if 'rolling' in label)
     mass = sum(body.inertia.mass for body in compiled.robot.bodies)
     rate = np.gradient(v[::EVERY, 0], 1.0 / RATE)
@@ -106,8 +107,8 @@ def finger_energy_error(position, velocity, effort):
         samples=[Sample(0.0, 0.0, 0.0, 0.0)] * count,
     )
     motion = demo_motion(robot, (), ('hinge',), {'hinge': 0.5}, 4.0)
-    setup = Setup('finger', (), RATE, ('hinge',), kd.compile(robot), motion)
-    return evaluate(setup, recording, 0, []).energy_error
+    setup = Setup('finger', (), RATE, kd.compile(robot), motion)
+    return evaluate(setup, recording, LoopStatistics()).energy_error
 
 
 def test_a_finger_that_is_pressed_on_its_stop_does_not_end_the_demo():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the nodes compute, of the states of a bag: efforts, external efforts, accelerations."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -48,7 +47,6 @@ class Replay:
         self._now, self._by_stamps = 0, clock == 'stamps'
         self._effort_needed, self.unusable = effort_needed, 0
         self.reasons: list[str] = []
-        self._corrupt: Counter[str] = Counter()
         self._state = MeasuredState(
             model, p, lambda name: self._guard(name, getattr(p, f'timeout_{name}'))
         )
@@ -74,17 +72,9 @@ class Replay:
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Return how many messages of each input were accepted, and rejected by their kind."""
-        guards = {JOINT_STATES: self._state.joints.guard}
-        if self._state.odom is not None:
-            guards[ODOM] = self._state.odom.guard
-        if self._effort_needed:
-            guards['efforts'] = self._effort.guard
-        counts = {}
-        for name, guard in guards.items():
-            report = guard.report()
-            corrupt = {'corrupt': self._corrupt[name]} if self._corrupt[name] else {}
-            counts[name] = {'accepted': report.accepted, **report.rejected, **corrupt}
-        return counts
+        efforts = {'efforts': self._effort} if self._effort_needed else {}
+        guards = {name: one.guard for name, one in {**self._state.inputs, **efforts}.items()}
+        return {name: {'accepted': x.accepted, **x.rejected} for name, x in guards.items()}
 
     def _guard(self, name: str, max_age: float) -> InputMonitor:
         def now() -> int:
@@ -94,18 +84,17 @@ class Replay:
 
     def _accept(self, recorded: Recorded) -> bool:
         """Hand a message to its input; return whether it is a new state of the joints."""
-        message = recorded.message
+        message, source = recorded.message, self._state.inputs.get(recorded.use)
         if isinstance(message, RejectedInput):
-            if not self._corrupt[recorded.use]:
-                self.reasons.append(str(message))
-            self._corrupt[recorded.use] += 1
+            if source is not None:
+                source.guard.reject(message)
             return False
         before, self._now = self._now, recorded.time
         if self._by_stamps:
             self._now = max(before, nanoseconds(message.header.stamp))
         if recorded.use == ODOM:
-            if self._state.odom is not None:
-                self._state.odom.take(message)
+            if source is not None:
+                source.take(message)
             return False
         if self._effort_needed or len(message.effort):
             self._effort.take(message)

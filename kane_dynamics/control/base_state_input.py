@@ -183,9 +183,13 @@ class BaseMotionInput:
     """Newest motion of the base of a model."""
 
     def __init__(
-        self, model: RobotModel, parameters: BaseMotionParameters, new_guard: GuardFactory
+        self,
+        model: RobotModel,
+        parameters: BaseMotionParameters,
+        new_guard: GuardFactory,
+        odom: OdometryInput,
     ) -> None:
-        self.sources = parameters.base_acceleration_source
+        self._odom, self.sources = odom, parameters.base_acceleration_source
         unknown = [name for name in self.sources if name not in SOURCES]
         if unknown or not self.sources:
             raise InvalidInputError(
@@ -196,10 +200,11 @@ class BaseMotionInput:
         self.inputs: dict[str, Input] = {CMD_VEL: self.command, IMU: self.imu}
         self.used = ''
 
-    def at(self, time: int, odom: OdometryInput, gravity: Floats) -> BaseState:
+    def at(self, time: int, gravity: Floats) -> BaseState:
         """Return how the base moves at a time [ns], in the odometry frame, under gravity there."""
-        command, twist = self.command, self.command.see(odom)
-        self.used = next(name for name in self.sources if self._fresh(name, odom))
+        command, odom = self.command, self._odom
+        twist = command.see(odom)
+        self.used = next(name for name in self.sources if self._fresh(name))
         motion = (command.followed if self.used == CMD_VEL else command.seen).at(time)
         # without odometry only cmd_vel is fresh
         speeds = twist if odom.guard.fresh() else motion.twist
@@ -209,15 +214,15 @@ class BaseMotionInput:
         v = command.frame.root_velocity(odom.q, speeds)
         return BaseState(v, command.frame.root_acceleration(odom.q, v, acceleration))
 
-    def problem(self, odom: OdometryInput) -> str:
+    def problem(self) -> str:
         """Return why the motion is not known, or ''."""
-        if any(self._fresh(name, odom) for name in self.sources):
+        if any(self._fresh(name) for name in self.sources):
             return ''
-        inputs = {**self.inputs, ODOM: odom}
+        inputs = {**self.inputs, ODOM: self._odom}
         return '; '.join(inputs[name].problem() for name in self.sources)
 
-    def _fresh(self, name: str, odom: OdometryInput) -> bool:
+    def _fresh(self, name: str) -> bool:
         if name == CMD_VEL:
             return self.command.guard.fresh()
-        fresh = odom.guard.fresh()  # an IMU knows no speeds
+        fresh = self._odom.guard.fresh()  # an IMU knows no speeds
         return fresh and (name == ODOM or self.imu.guard.fresh())

@@ -18,7 +18,6 @@ from kane_dynamics.control.governor import Governor, GovernorResult, Plan
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.reference import Motors, ReferenceInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.conversions import PlanarFrame
 from kane_dynamics.messages.inputs import Input, InputMonitor
 from kane_dynamics.robot_config.parameters.tables import GovernorParameters
 from kane_dynamics.robot_config.robot_source import RobotModel
@@ -105,7 +104,7 @@ class GovernedBase:
             self.inputs['arm_trajectory'] = arm
         self._dynamics = dynamics
         self.newest: GovernorResult | None = None
-        self._model, self._frame, self._base = model, model.child_frame, base
+        self._model, self.frame, self._base = model, model.child_frame, base
         self._contacts = base_ground_contacts(
             base, friction=parameters.friction_coefficient or None
         )
@@ -133,11 +132,6 @@ class GovernedBase:
             parameters.margin_speed,
         )
         self._governor = self._governor.adjusted(self._drive, margins, parameters.horizon)
-
-    @property
-    def frame(self) -> PlanarFrame:
-        """Return the base frame in the root link."""
-        return self._frame
 
     def polygon(self, q: Floats) -> SupportPolygon:
         """Return what the robot stands on."""
@@ -170,11 +164,11 @@ class GovernedBase:
         """Return the twist of the base frame to command now, shape (3,)."""
         self._differentiate(time, v)
         target = self.command.twist if self.command.guard.fresh() else STILL
-        _, twist = self._frame.child_state(q[:3], v[:3])
+        _, twist = self.frame.child_state(q[:3], v[:3])
         scaling = 1.0 if self.newest is None else self.newest.speed_scaling
         plan = None if self.arm is None else self.arm.ahead(time, scaling, q, v)
         self._moved, self._braking = (q.copy(), self._of_root(twist)), 0.0
-        return self._let_through(v, self._acceleration, target, plan)
+        return self._let_through(*self._moved, v, self._acceleration, target, plan)
 
     def brake(self, elapsed: float) -> Floats:
         """Return twist to command where nothing is measured: braking as the last state allows."""
@@ -184,13 +178,12 @@ class GovernedBase:
         q, twist = self._moved
         now = self._drive.after(twist, self._of_root(self._applied), elapsed).twist
         self._moved, at_rest = (q, now), np.zeros(self._model.robot.nv)
-        return self._let_through(at_rest, at_rest, STILL, None)
+        return self._let_through(*self._moved, at_rest, at_rest, STILL, None)
 
-    def _let_through(self, v: Floats, a: Floats, target: Floats, plan: Plan | None) -> Floats:
+    def _let_through(
+        self, q: Floats, now: Floats, v: Floats, a: Floats, target: Floats, plan: Plan | None
+    ) -> Floats:
         """Return the command for the present motion of the base."""
-        if self._moved is None:
-            return STILL
-        q, now = self._moved
         last, goal = self._of_root(self._applied), self._of_root(target)
         self.newest = self._governor.admit(q, v, a, now, last, goal, plan)
         self._applied = self._of_frame(self.newest.command)
@@ -200,7 +193,7 @@ class GovernedBase:
 
     def picture(self, q: Floats, v: Floats) -> WheelForces:
         """Return the contact forces and margins of the motion that was let through."""
-        model, frame = self._model, self._frame
+        model, frame = self._model, self.frame
         _, twist = frame.child_state(q[:3], v[:3])
         motion = self._drive.after(twist, self._applied, 0.0)
         rates = frame.root_acceleration(q[:3], v[:3], motion.acceleration)
@@ -216,8 +209,8 @@ class GovernedBase:
 
     def _of_root(self, twist: Floats) -> Floats:
         """Return the twist of the root link in its axes from that of the base frame."""
-        return self._frame.root_velocity(STILL, twist)
+        return self.frame.root_velocity(STILL, twist)
 
     def _of_frame(self, twist: Floats) -> Floats:
         """Return the twist of the base frame from that of the root link."""
-        return self._frame.child_state(STILL, twist)[1]
+        return self.frame.child_state(STILL, twist)[1]

@@ -23,6 +23,7 @@ from kane_dynamics.algorithms.newton_euler import friction_left_by_drag
 from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.compiler.compiled import CompiledDynamics
 from kane_dynamics.demo.motion import DemoMotion
+from kane_dynamics.messages.loop_statistics import LoopStatistics
 from kane_dynamics.simulation.integrators import STICTION_SPEED
 from kane_dynamics.simulation.motions import Trajectory, energy_balance
 from kane_dynamics.typing import Floats
@@ -137,9 +138,8 @@ class Setup:
     name: str  # Of the robot
     files: tuple[Path, ...]  # Parameters of the nodes
     rate: float  # Of the loop [Hz]
-    motors: tuple[str, ...]  # In the order of the nodes' efforts
     compiled: CompiledDynamics  # With the robot and its constraints
-    motion: DemoMotion  # Its reference
+    motion: DemoMotion  # Its reference; motors in the order of the nodes' efforts
     base: WheeledBase | None = None  # The base on wheels
     commanded: CommandedBase | None = None  # Set where the base follows cmd_vel
     urdf: str = ''  # The URDF: a path, or its text
@@ -186,8 +186,8 @@ class Run:
         return float(np.exp(np.mean(np.log(np.maximum(self.rms, SMALLEST)))))
 
 
-def evaluate(setup: Setup, log: LoopLog, missed: int, late: Sequence[int]) -> Run:
-    """Return the figures of one run from its messages, and the stamps of missed periods."""
+def evaluate(setup: Setup, log: LoopLog, statistics: LoopStatistics) -> Run:
+    """Return the figures of one run from its messages, and the periods that were missed."""
     motion, times = setup.motion, np.array(log.stamps) * 1e-9
     odometry = np.array(log.odometry).reshape(-1, 7)
     base = np.column_stack(
@@ -209,8 +209,8 @@ def evaluate(setup: Setup, log: LoopLog, missed: int, late: Sequence[int]) -> Ru
         _side_slip(setup, odometry),
         float('nan') if setup.commanded else _energy_error(setup, times, q, v, efforts),
         (len(times) - 1) / (log.arrivals[-1] - log.arrivals[0]),
-        missed,
-        causes(log.samples, log.indices(late)),
+        statistics.missed,
+        causes(log.samples, log.indices(statistics.missed_stamps)),
     )
 
 
@@ -239,10 +239,8 @@ def motor_efforts(setup: Setup, log: LoopLog) -> Floats:
     before = np.searchsorted(answered, np.array(log.stamps)) - 1  # the last that was there
     answers = np.array([log.answers[stamp].effort for stamp in answered[np.maximum(before, 0)]])
     columns = [
-        efforts[:, log.names.index(name)]
-        if name in log.names
-        else answers[:, setup.motors.index(name)]
-        for name in setup.motion.names
+        efforts[:, log.names.index(name)] if name in log.names else answers[:, k]
+        for k, name in enumerate(setup.motion.names)
     ]
     return np.column_stack(columns)
 

@@ -75,9 +75,8 @@ def demo_motion(
         speeds[:, robot.velocity_index(name)] = swing * _room(robot, name, at, times, swing)
     columns = [robot.velocity_index(name) for name in motors]
     velocity = CubicSpline(times, speeds[:, columns])
-    begin = np.array([start.get(name, 0.0) for name in motors])
     position = velocity.antiderivative()
-    position.c[-1] += begin
+    position.c[-1] += [start.get(name, 0.0) for name in motors]
     base = np.zeros((len(times), 3))
     if robot.base == 'planar':
         base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)

@@ -13,7 +13,7 @@ from kane_dynamics.demo.figures import Run, Setup
 from kane_dynamics.demo.motion import slides
 from kane_dynamics.typing import Floats
 from kane_dynamics.view.animation import ROBOTS, write_animation, write_picture
-from kane_dynamics.view.drawing import simple_drawing, urdf_drawing
+from kane_dynamics.view.drawing import urdf_drawing
 from kane_dynamics.view.plots import LIMIT, Panel, paper_style, save_figure, write_curves
 from kane_dynamics.view.recorder import Recorder
 
@@ -183,8 +183,7 @@ def _latencies(runs: Mapping[str, Run]) -> Figure:
 def write_motion(folder: Path, setup: Setup, run: Run) -> list[Path]:
     """Write one run of a robot as GIF, and the robot along its path as one picture."""
     robot = setup.compiled.robot
-    drawing = urdf_drawing(robot, setup.urdf) if setup.urdf else simple_drawing(robot)
-    recorder = Recorder(robot, drawing)
+    recorder = Recorder(robot, urdf_drawing(robot, setup.urdf))
     times = np.arange(run.time[0], run.time[-1], 1.0 / RATE)
     for k in np.unique(np.searchsorted(run.time, times)):
         recorder.add(float(run.time[k]), run.q[k], np.zeros(robot.nv))

@@ -202,11 +202,18 @@ def read_odometry(message: Any, child_frame_id: str) -> tuple[Floats, Floats]:
     return pose, velocity
 
 
+def fill_twist(message: Any, twist: Floats, frame_id: str = '', time_ns: int = 0) -> None:
+    """Write a planar twist into a Twist or Accel, or with frame and time into a TwistStamped."""
+    if hasattr(message, 'twist'):
+        message.header.frame_id = frame_id
+        set_stamp(message.header.stamp, time_ns)
+        message = message.twist
+    message.linear.x, message.linear.y, message.angular.z = twist.tolist()
+
+
 def fill_odometry(message: Any, pose: Floats, twist: Floats) -> None:
     """Write pose of C in O and twist of C in C into a nav_msgs Odometry."""
     position = message.pose.pose.position
     position.x, position.y = float(pose[0]), float(pose[1])
     set_yaw(message.pose.pose.orientation, pose[2])
-    linear = message.twist.twist.linear
-    linear.x, linear.y = float(twist[0]), float(twist[1])
-    message.twist.twist.angular.z = float(twist[2])
+    fill_twist(message.twist.twist, twist)

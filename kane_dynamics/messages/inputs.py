@@ -7,8 +7,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from kane_dynamics.exceptions import InvalidInputError
@@ -28,18 +26,6 @@ class RejectedInput(InvalidInputError):  # noqa: N818 - a verdict, caught at onc
         super().__init__(reason)
 
 
-@dataclass(frozen=True)
-class InputReport:
-    """Counts of one input for the diagnostics."""
-
-    age: float
-    max_age: float
-    accepted: int
-    rejected: dict[str, int]
-    rejected_since_last: int
-    last_reason: str
-
-
 class InputMonitor:
     """Decides whether the newest message of a topic may be used, and remembers why not."""
 
@@ -55,11 +41,11 @@ class InputMonitor:
     ) -> None:
         self.name, self.max_age = name, max_age
         self.limit = limit  # field of the parameters that is the age limit
-        self._now, self._sim_time, self._steady, self._tell = now, sim_time, steady, tell
-        self.accepted = 0
-        self._rejected: Counter[str] = Counter()
-        self._rejected_before = 0
-        self._last_reason = self._rejected_now = ''
+        self.now = now  # the time of the node [ns]
+        self._sim_time, self._steady, self._tell = sim_time, steady, tell
+        self.accepted = self._reported = 0
+        self.rejected: Counter[str] = Counter()  # by kind
+        self.last_reason = self._rejected_now = ''
         self.reset()
 
     def reset(self) -> None:
@@ -69,14 +55,10 @@ class InputMonitor:
         self._received, self._lasts, self._ahead = 0, 0.0, 0.0
         self.interval = 0.0
 
-    def now(self) -> int:
-        """Return the node's time [ns]."""
-        return self._now()
-
     @property
     def time(self) -> int:
         """Return the time from which the age of the newest message counts [ns]."""
-        return self._now() if self._reference is None else self._reference
+        return self.now() if self._reference is None else self._reference
 
     def admit(self, stamp: int, lasts: float = 0.0) -> None:
         """Check the stamp of a message whose content is in order and take it as the newest."""
@@ -85,7 +67,7 @@ class InputMonitor:
 
     def check(self, stamp: int, lasts: float = 0.0) -> None:
         """Do the checks of `admit` only."""
-        now = self._now()
+        now = self.now()
         self._check_age((now - (stamp or now)) * 1e-9, lasts)
         back = 0.0 if self._reference is None else (self._reference - (stamp or now)) * 1e-9
         if 0.0 < back < self.max_age:
@@ -96,7 +78,7 @@ class InputMonitor:
         """Raise RejectedInput if a message is over, or comes from the future."""
         if -self.max_age <= age <= self.max_age + lasts:
             return
-        if self._sim_time() and self._now() == 0:
+        if self._sim_time() and self.now() == 0:
             raise RejectedInput(
                 'stale', f'{self.name}: use_sim_time is set, but no /clock has come yet'
             )
@@ -114,7 +96,7 @@ class InputMonitor:
     def note(self, stamp: int, lasts: float = 0.0) -> None:
         """Take a message as the newest without a check; for messages checked elsewhere."""
         self.stamp, self._received = stamp, self._steady()
-        now, before = self._now(), self._reference
+        now, before = self.now(), self._reference
         self._reference = min(stamp or now, now)
         self._ahead = (stamp - now) * 1e-9 if stamp > now else 0.0
         self.extend(lasts)
@@ -130,16 +112,16 @@ class InputMonitor:
 
     def reject(self, rejection: RejectedInput) -> None:
         """Count a message that was not used."""
-        if rejection.kind not in self._rejected:
+        if rejection.kind not in self.rejected:
             self._tell(str(rejection))
-        self._rejected[rejection.kind] += 1
-        self._last_reason = self._rejected_now = str(rejection)
+        self.rejected[rejection.kind] += 1
+        self.last_reason = self._rejected_now = str(rejection)
 
     def age(self) -> float:
         """Return the age of the newest usable message [s]; infinite before the first one."""
         if self._reference is None:
             return float('inf')
-        age = (self._now() - self._reference) * 1e-9
+        age = (self.now() - self._reference) * 1e-9
         if age < -self.max_age:  # the clock has jumped back since
             return float('inf')
         wall = (self._steady() - self._received) * 1e-9
@@ -155,7 +137,7 @@ class InputMonitor:
     def problem(self) -> str:
         """Return why there is no usable message, or '' if there is one."""
         if self._reference is None:
-            hint = f'; last one rejected: {self._last_reason}' if self._rejected else ''
+            hint = f'; last one rejected: {self.last_reason}' if self.rejected else ''
             return f'{self.name}: no usable message yet{hint}'
         if not self.fresh():
             hint = f'; last one rejected: {self._rejected_now}' if self._rejected_now else ''
@@ -164,7 +146,7 @@ class InputMonitor:
 
     def another(self, name: str) -> InputMonitor:
         """Return the monitor of another topic with the same clock and age limit."""
-        clocks = self._now, self._sim_time, self._steady
+        clocks = self.now, self._sim_time, self._steady
         return InputMonitor(name, self.max_age, *clocks, self._tell, self.limit)
 
     def limit_problem(self, name: str, max_age: float) -> str:
@@ -176,13 +158,10 @@ class InputMonitor:
             f'{self.interval:.4f} s, got {max_age:g}'
         )
 
-    def report(self) -> InputReport:
-        """Return the state for the diagnostics; rejections are counted anew for the next one."""
-        total = sum(self._rejected.values())
-        since, self._rejected_before = total - self._rejected_before, total
-        return InputReport(
-            self.age(), self.max_age, self.accepted, dict(self._rejected), since, self._last_reason
-        )
+    def pop_rejections(self) -> int:
+        """Return how many messages were rejected since the last call."""
+        before, self._reported = self._reported, self.rejected.total()
+        return self._reported - before
 
 
 class NodeTime:
@@ -196,12 +175,7 @@ class NodeTime:
         """Hold the time; not twice."""
         self._held = self._read()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let it go on."""
         self._held = None
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What came too late in a closed loop, counted period by period; nothing here needs rclpy."""
 
-import math
 from collections import Counter, deque
-from collections.abc import Sequence
+
+import numpy as np
 
 REAL_TIME_SHORTFALL = 0.95
 """Part of the wanted real time factor below which the simulator says that it is too slow."""
@@ -15,9 +15,6 @@ MOST_STAMPS = 1000
 
 MOST_DELAYS = 10_000
 """Newest delays of efforts between two reports."""
-
-SHOWN = {'half': 0.5, '99 %': 0.99, 'longest': 1.0}
-"""Part of the efforts that are as quick, by its name in the report."""
 
 
 class LoopStatistics:
@@ -53,9 +50,11 @@ class LoopStatistics:
 
     def delays(self) -> str:
         """Return how long answers took since the last call [ms], in words; '' if none came."""
-        result = _parts(self._delays)
+        if not self._delays:
+            return ''
+        half, most, longest = 1e3 * np.percentile(self._delays, (50, 99, 100), method='higher')
         self._delays.clear()
-        return result
+        return f'half {half:.2f}, 99 % {most:.2f}, longest {longest:.2f}'
 
     @property
     def missed(self) -> int:
@@ -97,11 +96,3 @@ class LoopStatistics:
         if since['clamped']:
             return f'{since["clamped"]} efforts clamped to the URDF limits'
         return ''
-
-
-def _parts(delays: Sequence[float]) -> str:
-    """Return the delays [ms] that parts of them do not exceed."""
-    ordered = sorted(delays)
-    last = len(ordered) - 1
-    indices = {name: math.ceil(part * last) for name, part in SHOWN.items() if ordered}
-    return ', '.join(f'{name} {1e3 * ordered[k]:.2f}' for name, k in indices.items())

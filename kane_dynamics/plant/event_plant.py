@@ -88,8 +88,11 @@ class EventPlant(Plant):
 
     def _restore(self, active: set[str]) -> None:
         for name, one in self.declared.items():
-            if name in active and name not in self.simulation.states:
+            there = name in self.simulation.states
+            if name in active and not there:
                 self.simulation.add(name, one.what, one.limit)
+            elif there and name not in active:
+                self.simulation.remove(name)
 
     def switch(self, name: str, on: bool) -> kd.Event | None:
         """Add or remove a declared constraint; return what that did, None where it was so."""
@@ -124,11 +127,10 @@ class EventPlant(Plant):
         forces = (not self.braked) * one.motion.multipliers
         return Readings(rows.labels, forces, slip, positions)
 
-    def advance(self, steps: int) -> None:
-        """Integrate some steps at the present commands; errors as for `Plant`."""
+    def _speed_up(self) -> None:
+        """Go on with machine code of its own, where it is complete now."""
         if self._faster is not None and self._faster.done() and not self.trouble:
             self._take_over(self._faster.result())
-        super().advance(steps)
 
     def _take_over(self, faster: kd.EventSimulation) -> None:
         """Go on with machine code from the present state."""
@@ -136,17 +138,12 @@ class EventPlant(Plant):
         faster.reset(before.q, before.v, before.time)
         self.simulation = faster
         self._restore(active)
-        for name in self.active - active:
-            faster.remove(name)
         faster.take_events()
 
     @property
     def stop_hits(self) -> int:
         """Return how many of the events handed over were of joints at their limits."""
         return self._stop_hits
-
-    def speed_up(self) -> None:
-        """Do nothing: the machine code of this plant is its own."""
 
     @property
     def trouble(self) -> str:

@@ -17,23 +17,23 @@ class Noise:
     """Normal noise that is a function of the seed and of the step."""
 
     def __init__(self, parameters: SimulatorParameters) -> None:
-        p = self._parameters = parameters
-        self._joints = np.array([p.noise_position, p.noise_velocity, p.noise_effort])
+        p, self._seed = parameters, parameters.noise_seed
+        self._joints = np.array([[p.noise_position], [p.noise_velocity], [p.noise_effort]])
         self._base = np.array([p.noise_pose, p.noise_twist])
 
     def on_joints(self, step: int, state: Floats) -> Floats:
         """Return positions, velocities and efforts as measured at a step, shape (3, n)."""
-        if not self._joints.any():
-            return state
-        draws = np.random.default_rng((self._parameters.noise_seed, step, 0))
-        return state + self._joints[:, None] * draws.standard_normal(state.shape)
+        return self._noisy(state, self._joints, (step, 0))
 
     def on_odometry(self, step: int, state: Floats) -> Floats:
         """Return pose and twist (x, y, yaw) of the base as measured at a step, shape (2, 3)."""
-        if not self._base.any():
+        return self._noisy(state, self._base, (step, 1))
+
+    def _noisy(self, state: Floats, deviations: Floats, draw: tuple[int, int]) -> Floats:
+        if not deviations.any():
             return state
-        draws = np.random.default_rng((self._parameters.noise_seed, step, 1))
-        return state + self._base * draws.standard_normal(state.shape)
+        draws = np.random.default_rng((self._seed, *draw))
+        return state + deviations * draws.standard_normal(state.shape)
 
 
 NOBODY = np.zeros(0, dtype=np.intp)
@@ -134,19 +134,20 @@ class Plant:
         return Readings(self.simulation.labels, forces, *violations)
 
     def _new_simulation(self) -> Any:
-        p, model = self._parameters, self.model
-        engine = self._dynamics.engine.engine(p.integrator)
+        p, model, self._made_of = self._parameters, self.model, self._dynamics.engine
+        engine = self._made_of.engine(p.integrator)
         self._stops = StoppedEngine(engine, model.robot) if p.joint_stops else None
         engine = self._stops or engine
         return kd.Simulation(
             model.robot, model.constraints, p.step_size, p.integrator, engine=engine
         )
 
-    def speed_up(self) -> None:
-        """Go on with the compiled dynamics, now that there are some."""
-        before = self.simulation
-        self.simulation = self._new_simulation()
-        self.simulation.reset(before.q, before.v, before.time)
+    def _speed_up(self) -> None:
+        """Go on with the compiled dynamics, where there are some now."""
+        if self._made_of is not self._dynamics.engine:
+            before = self.simulation
+            self.simulation = self._new_simulation()
+            self.simulation.reset(before.q, before.v, before.time)
 
     @property
     def stop_hits(self) -> int:
@@ -199,6 +200,7 @@ class Plant:
 
     def advance(self, steps: int) -> None:
         """Integrate some steps at the present commands, or let time go by under brakes."""
+        self._speed_up()
         self.applied = self._command.copy()
         if self.braked:
             self._stand(steps)

@@ -12,25 +12,21 @@ class Rate:
     """Paces a simulation."""
 
     def __init__(self, rtf: float, steady: Callable[[], int] = time.monotonic_ns) -> None:
-        self._rtf, self._steady, self._now = rtf, steady, steady
+        self.rtf = rtf  # simulated seconds per second that are wanted; 0: as many as possible
+        self._steady, self._now = steady, steady
         self._length, self._period = 0, 0.0
         self._next = self._ran = float(steady())
         self._mark = (steady(), 0)
 
-    @property
-    def rtf(self) -> float:
-        """Return the simulated seconds per second that are wanted; 0: as many as possible."""
-        return self._rtf
-
     def start(self, period: int) -> None:
         """Begin to pace periods of simulated time [ns]; the first is due one period from now."""
         self._length = period
-        self._period = period / self._rtf if self._rtf > 0.0 else 0.0
+        self._period = period / self.rtf if self.rtf > 0.0 else 0.0
         self.skip()
 
     def follow(self, now: Callable[[], int]) -> None:
         """Pace by another time [ns], one simulated second per second of it."""
-        self._now, self._rtf = now, 1.0
+        self._now, self.rtf = now, 1.0
         self.start(self._length)
 
     def skip(self) -> None:

@@ -259,24 +259,22 @@ def base_question(urdf: Findings, text: str) -> Question:
     """Return the question for the kind of base."""
     types = fitting_types(urdf)
     choices = (*types, 'planar', 'none')
+    proposal = 'planar'
     if urdf.fixed_wheels:
         first, *others = urdf.fixed_wheels
         why = f'wheels are fixed joints in this file: {first} and {len(others)} others'
-        return Question('base-type', _TEXT, 'planar', why, ('planar', 'none'))
-    if not urdf.wheels:
-        why = 'no joint turns a wheel on the ground'
-        return Question('base-type', _TEXT, 'none', why, ('none', 'planar'))
-    if not types:
+        choices = ('planar', 'none')
+    elif not urdf.wheels:
+        proposal, why = 'none', 'no joint turns a wheel on the ground'
+        choices = ('none', 'planar')
+    elif not types:
         wheels = ', '.join(wheel.joint for wheel in urdf.wheels)
         why = f'no kind of base on wheels fits {wheels}, with x of the root link forward'
-        return Question('base-type', _TEXT, 'planar', why, choices)
-    if 'mecanum' in types and (match := _ROLLERS.search(text)):
-        return Question(
-            'base-type', _TEXT, 'mecanum', f"the description says '{match[0]}'", choices
-        )
-    first = next(iter(types))
-    others = [f'{name} fits too ({_WHY[name]})' for name in types if name != first]
-    return Question('base-type', _TEXT, first, '; '.join([_WHY[first], *others]), choices)
-
-
-_TEXT = 'Which base carries the robot? (planar: pushed in the plane, wheels left out)'
+    elif 'mecanum' in types and (match := _ROLLERS.search(text)):
+        proposal, why = 'mecanum', f"the description says '{match[0]}'"
+    else:
+        proposal, *others = types
+        fits = [f'{name} fits too ({_WHY[name]})' for name in others]
+        why = '; '.join([_WHY[proposal], *fits])
+    asked = 'Which base carries the robot? (planar: pushed in the plane, wheels left out)'
+    return Question('base-type', asked, proposal, why, choices)

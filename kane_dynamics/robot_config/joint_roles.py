@@ -130,19 +130,6 @@ def descendants(robot: Robot, body: int) -> Iterator[int]:
     return (k for k in range(len(robot.bodies)) if k != body and body in robot.ancestors(k))
 
 
-ROLES = (
-    'wheel',  # rolls on the ground, its axle turns with the base
-    'steered wheel',
-    'steering',  # turns a steered wheel
-    'caster wheel',
-    'caster swivel',
-    'ball',
-    'suspension',  # lies between the base and a wheel, and does not steer it
-    'follower',  # a mimic joint
-    'finger',  # of a gripper or hand
-    'several',  # has more than one degree of freedom
-    'joint',  # of an arm, a lift, a head
-)
 _WHEEL_ROLES = {
     'fixed': 'wheel',
     'steered': 'steered wheel',
@@ -153,7 +140,14 @@ _WHEEL_ROLES = {
 
 @dataclass(frozen=True)
 class JointRole:
-    """A joint that moves."""
+    """
+    A joint that moves.
+
+    Its role is 'wheel' (rolls, and its axle turns with the base), 'steered wheel', 'steering',
+    'caster wheel', 'caster swivel', 'ball', 'suspension' (lies between base and wheel, and does
+    not steer it), 'follower' (a mimic joint), 'finger' (of a gripper or hand), 'several' (has more
+    than one degree of freedom) or 'joint' (of an arm, a lift, a head).
+    """
 
     name: str
     role: str

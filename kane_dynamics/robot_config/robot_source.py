@@ -102,9 +102,7 @@ def read_description(parameters: RobotParameters) -> str:
     return robot_text(parameters.urdf_file, 'urdf_file', parameters.urdf_source_description)
 
 
-def build_model(
-    parameters: RobotParameters, text: str, motors: tuple[str, ...] = ()
-) -> RobotModel:
+def build_model(parameters: RobotParameters, text: str) -> RobotModel:
     """Build the model of a URDF text."""
     if '<' not in text:
         raise InvalidInputError(f'the robot description is no XML, it begins with {text[:40]!r}')
@@ -130,6 +128,7 @@ def build_model(
     local = joints if parameters.base_type != 'planar' else (*BASE_NAMES, *joints)
     drives = _drives(parameters, base_on_wheels)
     local = tuple(name for name in local if name not in drives)
+    motors = getattr(parameters, 'joints', ())
     for name in (*motors, *getattr(parameters, 'command_joints', ())):
         if name not in local:
             raise NameNotFoundError('joint with a motor', name, local)
@@ -276,4 +275,4 @@ def model_of_file(
             f"'{path}' names no urdf_file; give one with --urdf "
             f'({parameters.urdf_source_description})'
         )
-    return build_model(parameters, text, getattr(parameters, 'joints', ()))
+    return build_model(parameters, text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Goals of FollowJointTrajectory on their way to a controller and back; nothing here needs rclpy.
+Goals of FollowJointTrajectory on their way to a controller and back.
 
 Every goal is accepted, since a client that is rejected never hears why: one that cannot go on is
 aborted with a code and the reason. While a goal waits for a measured state or its efforts its
@@ -14,7 +14,10 @@ short goal that brings the arm to rest, where that can be filled.
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from rclpy.action import CancelResponse, GoalResponse
+from rclpy.task import Future
 
 from kane_dynamics.control.trajectory_filter import Filled, TrajectoryRequest
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, NameNotFoundError
@@ -39,24 +42,17 @@ def error_code(error: KaneDynamicsError) -> int:
     return OLD_HEADER_TIMESTAMP if getattr(error, 'kind', '') == 'ended' else INVALID_GOAL
 
 
-class Responses(NamedTuple):
-    """Answers of rclpy to requests: members of GoalResponse and CancelResponse."""
-
-    accept: Any
-    accept_cancel: Any
-    reject_cancel: Any
-
-
 class Link:
     """A goal of ours and the one that the controller has for it."""
 
-    def __init__(self, ready: Any, done: Any) -> None:
-        self.ready, self.done = ready, done
+    def __init__(self) -> None:
+        self.ready, self.answer, self.done = Future(), Future(), Future()
         self.trajectory: TrajectoryRequest | None = None
         self.filled: Filled | None = None
         self.target: Any = None
         self.source: Any = None
-        self.heard, self.cancelled, self.stopped = float('inf'), False, False
+        self.offered = self.heard = float('inf')
+        self.cancelled = self.stopped = False
 
     def on_feedback(self, message: Any) -> None:
         """Pass feedback on; points are counted as the sender did, where they are."""
@@ -82,26 +78,22 @@ class Link:
 
 
 class ActionProxy:
-    """Callbacks of an action server, with the client of the controller behind it."""
+    """Callbacks of an action server; `client` is that of the controller behind it."""
 
     def __init__(
         self,
         begin: Callable[[Any], TrajectoryRequest],
         end: Callable[[Any, TrajectoryRequest], Filled],
-        client: Any,
-        responses: Responses,
-        new_future: Callable[[], Any],
-        new_result: Callable[[], Any],
         stop: Callable[[Any], Any],
         standing: Callable[[Any], Any],
-        tell: Callable[[str], None],
+        client: Any,
+        action: Any,
+        tell: Callable[[str], object],
     ) -> None:
         self._begin, self._end, self._stop, self._standing = begin, end, stop, standing
-        self._client, self._responses = client, responses
-        self._new_future, self._new_result, self._tell = new_future, new_result, tell
+        self._client, self._action, self._tell = client, action, tell
         self._links: dict[int, Link] = {}  # by the identity of the request, which lives as long
         self._working: list[TrajectoryRequest] = []
-        self._asked: list[tuple[float, Any]] = []  # until when, and what waits for the answer
 
     @property
     def running(self) -> int:
@@ -110,8 +102,8 @@ class ActionProxy:
 
     def on_goal(self, request: Any) -> Any:
         """Accept a goal."""
-        self._links[id(request)] = Link(self._new_future(), self._new_future())
-        return self._responses.accept
+        self._links[id(request)] = Link()
+        return GoalResponse.ACCEPT
 
     async def execute(self, goal: Any) -> Any:
         """Fill a goal, offer it to the controller and wait for its end; return its result."""
@@ -149,10 +141,9 @@ class ActionProxy:
     async def _sent(self, goal: Any, link: Link) -> None:
         """Offer a filled goal to the controller; raises InvalidInputError if it takes it not."""
         offered = self._client.send_goal_async(goal.request, feedback_callback=link.on_feedback)
-        answer = self._new_future()
-        self._asked.append((time.monotonic() + ANSWER, answer))
-        offered.add_done_callback(lambda future: self._answered(future.result(), answer))
-        link.target = await answer
+        link.offered = time.monotonic()
+        offered.add_done_callback(lambda future: self._answered(future.result(), link.answer))
+        link.target = await link.answer
         if link.target is None:
             raise self._refusal(f'the controller has not answered for {ANSWER:g} s')
         if not link.target.accepted:
@@ -181,7 +172,7 @@ class ActionProxy:
             raise InvalidInputError('the controller is gone')
         if link.stopped and goal.is_cancel_requested and ended.status != SUCCEEDED:
             goal.canceled()
-            return self._new_result()
+            return self._action.Result()
         if ended.status == SUCCEEDED:
             goal.succeed()
         elif ended.status == CANCELED and goal.is_cancel_requested:
@@ -192,7 +183,7 @@ class ActionProxy:
 
     def _given_up(self, goal: Any, error: KaneDynamicsError) -> Any:
         """End a goal that the controller does not end; return its result."""
-        result = self._new_result()
+        result = self._action.Result()
         if goal.is_cancel_requested:
             goal.canceled()
             return result
@@ -204,9 +195,9 @@ class ActionProxy:
         """Pass a cancel on; how the goal ends, the controller says, where it has it."""
         link = self._links.get(id(goal.request))
         if link is None:
-            return self._responses.reject_cancel
+            return CancelResponse.REJECT
         self._cancel(link)
-        return self._responses.accept_cancel
+        return CancelResponse.ACCEPT
 
     def _cancel(self, link: Link) -> None:
         link.cancelled = True
@@ -260,11 +251,12 @@ class ActionProxy:
 
     def watch(self) -> None:
         """End all goals whose controller is gone, or does not answer."""
+        if not self._links:
+            return
         now, gone = time.monotonic(), not self._client.server_is_ready()
-        self._asked = [one for one in self._asked if not one[1].done()]
-        for until, answer in self._asked:
-            if gone or now > until:
-                answer.set_result(None)
+        for link in self._links.values():
+            if (gone or now - link.offered > ANSWER) and not link.answer.done():
+                link.answer.set_result(None)
         ended = [link for link in self._links.values() if gone or now - link.heard > SILENCE]
         if ended:
             self._tell('the controller is gone')

@@ -8,22 +8,18 @@ turns, so that a robot is compiled once.
 
 import contextlib
 import fcntl
-import json
 import os
+import pickle
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
 import kane_dynamics as kd
 from kane_dynamics.background import BackgroundTask
 from kane_dynamics.compiler.cache import cache_folder
-from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
+from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.robot_config.parameters import tables
-from kane_dynamics.robot_config.parameters.spec import plain
 from kane_dynamics.robot_config.parameters.tables import RobotParameters
 from kane_dynamics.robot_config.robot_source import build_model
 
@@ -34,15 +30,14 @@ class CompilationError(KaneDynamicsError, RuntimeError):
     """The dynamics of a robot could not be compiled."""
 
 
-class Compilation(
-    BackgroundTask['kd.CompiledDynamics']
-):  # a name: LLVM is loaded when it is needed
+# the class is a name here: LLVM is loaded when it is needed
+class Compilation(BackgroundTask['kd.CompiledDynamics']):
     """The compiled algorithms of a model in the making, beside the callbacks."""
 
     def __init__(self, parameters: RobotParameters, dynamics: Dynamics) -> None:
         self.dynamics, self.progress = dynamics, ''
         self._parameters, self._stopped = parameters, False
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Any = None
         super().__init__(self._compile)
 
     def stop(self) -> None:
@@ -53,55 +48,38 @@ class Compilation(
 
     def _compile(self) -> 'kd.CompiledDynamics':
         """Return what a process has put into the cache; `progress` says how far it is."""
-        with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(
-                [sys.executable, '-m', 'kane_dynamics.ros.background_compilation'],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
-                start_new_session=True,
-            )
-            if process.stdin is not None:
-                process.stdin.write(self._request())
-                process.stdin.close()
+        process: Any = subprocess.Popen(
+            [sys.executable, '-m', 'kane_dynamics.ros.background_compilation'],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+            start_new_session=True,
+        )
+        with process:
+            request = self._parameters, self.dynamics.model.text, self.dynamics.options
+            process.stdin.write(pickle.dumps(request))
+            process.stdin.close()
             self._process = process  # `stop` does not break the pipe of the request
             if self._stopped:
                 self.stop()
-            if process.stdout is not None:
-                with process.stdout as lines:
-                    for line in lines:
-                        self.progress = line.decode(errors='replace').strip()
-            code = process.wait()
-            errors.seek(0)
-            said = errors.read().decode(errors='replace').strip().splitlines()
-        if code:
-            raise CompilationError(said[-1] if said else f'the compiler ended with code {code}')
+            for line in process.stdout:
+                self.progress = line.decode(errors='replace').strip()
+        if process.returncode:
+            said = self.progress if process.returncode > 0 else ''  # no signal: its last line
+            raise CompilationError(said or f'the compiler ended with code {process.returncode}')
         result = self.dynamics.find()
         if result is None:
             raise CompilationError('the compiled dynamics cannot be kept in the cache')
         return result
 
-    def _request(self) -> bytes:
-        request = {
-            'table': type(self._parameters).__name__,
-            'parameters': asdict(self._parameters),
-            'text': self.dynamics.model.text,
-            'options': asdict(self.dynamics.options),
-        }
-        return json.dumps(request).encode()
-
 
 @contextlib.contextmanager
 def _turn() -> Iterator[None]:
     """Wait until no other process of this user compiles."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = folder / 'warm_up.lock'
-    except OSError:
-        place = Path(tempfile.gettempdir()) / f'kane_dynamics_{os.getuid()}.lock'
-    with place.open('w') as file:
+    folder = cache_folder()  # without one the compilation is in vain
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / 'warm_up.lock').open('w') as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -109,16 +87,13 @@ def _turn() -> Iterator[None]:
 def main() -> int:
     """Compile what comes on the standard input; return 0 if the cache has it now."""
     os.nice(NICENESS)
-    request = json.load(sys.stdin)
-    values = {name: plain(value) for name, value in request['parameters'].items()}
+    parameters, text, options = pickle.load(sys.stdin.buffer)
     try:
-        parameters = getattr(tables, request['table'])(**values)
-        model = build_model(parameters, request['text'], getattr(parameters, 'joints', ()))
-        dynamics = Dynamics(model, CompileOptions(**request['options']))
+        dynamics = Dynamics(build_model(parameters, text), options)
         with _turn():
             dynamics.compile(progress=_report)
-    except (KaneDynamicsError, OSError) as error:
-        sys.stderr.write(f'{error}\n')
+    except Exception as error:  # noqa: BLE001 - the node tells whatever a compiler raises
+        sys.stdout.write(f'{error}\n')
         return 1
     return 0
 

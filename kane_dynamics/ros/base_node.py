@@ -5,11 +5,11 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
-from rclpy.exceptions import ParameterException
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
@@ -18,11 +18,7 @@ from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
-from kane_dynamics.robot_config.parameters.tables import (
-    FrictionParameters,
-    PayloadParameters,
-    TermsParameters,
-)
+from kane_dynamics.robot_config.parameters.tables import FrictionParameters, TermsParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, install_validation, read
 from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Diagnostics, Status
 from kane_dynamics.ros.input_node import InputNode
@@ -45,23 +41,17 @@ class OutputLog:
 
     def __init__(self) -> None:
         self.late = self._done = self._failed = self._last = 0
-        self._trouble = ''
-        self._begin()
-
-    def _begin(self) -> None:
-        self._outputs = 0
-        self._busy = self._longest = self._span = 0.0
+        self._busy: list[float] = []  # of each output since the last report [s]
+        self._span, self._trouble = 0.0, ''
 
     def done(self, stamp: int, now: int, busy: float) -> None:
         """Take an output at a time [ns] that answers the state of a stamp [ns]; `busy` in s."""
         period, self._last = (stamp - self._last) * 1e-9 if self._last else 0.0, stamp
-        self._done, self._outputs = self._done + 1, self._outputs + 1
-        self._busy, self._longest = self._busy + busy, max(self._longest, busy)
-        if period <= 0.0:  # the first one, another answer to the same state, or a reset
-            return
-        self._span += period
-        if max((now - stamp) * 1e-9, busy) > period:
-            self.late += 1
+        self._done += 1
+        self._busy.append(busy)
+        if period > 0.0:  # not the first one, another answer to the same state, or a reset
+            self._span += period
+            self.late += max((now - stamp) * 1e-9, busy) > period
 
     def failed(self, error: Exception) -> None:
         """Take a computation that failed."""
@@ -72,10 +62,9 @@ class OutputLog:
         self, active: bool, problem: str, otherwise: Callable[[dict[str, object]], Status]
     ) -> Status:
         """Return what was wrong since the last call."""
-        n = max(self._outputs, 1)
-        mean, longest, period = (1e3 * x / n for x in (self._busy, n * self._longest, self._span))
-        trouble, self._trouble = self._trouble, ''
-        self._begin()
+        busy, trouble = self._busy or [0.0], self._trouble
+        mean, period, longest = (1e3 * x for x in (fmean(busy), self._span / len(busy), max(busy)))
+        self._busy, self._span, self._trouble = [], 0.0, ''
         values: dict[str, object] = {
             'state': 'active' if active else 'inactive',
             'outputs': self._done,
@@ -97,16 +86,16 @@ class OutputLog:
 
 
 class DynamicsNode(InputNode):
-    """A lifecycle node that turns the measured state of a robot into an output."""
+    """A lifecycle node that turns the measured state of a robot into an output, by a law."""
+
+    law: Any = None  # what `prepare` has made for the present model; as long as `state`
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
         self.host = RobotDescriptionManager(
             self, self.parameters, self._on_model, compile_options=self.compile_options
         )
-        self._payloads: Payloads | None = None
-        if isinstance(self.parameters, PayloadParameters):
-            self._payloads = Payloads(self, self.parameters.payloads)
+        self.payloads = Payloads(self, self.parameters)
         self._log = OutputLog()
         self._active = False
         install_validation(self, self._table, self._reread, self.parameter_problem)
@@ -122,11 +111,15 @@ class DynamicsNode(InputNode):
 
     @abstractmethod
     def prepare(self, dynamics: Dynamics) -> tuple[Any, Mapping[str, Input]]:
-        """Return what depends on the robot, and its inputs; nothing of the node changes."""
+        """Return the law of a robot, and its inputs; nothing of the node changes."""
 
-    @abstractmethod
-    def take(self, dynamics: Dynamics, prepared: Any) -> None:
-        """Begin to use what `prepare` has returned for a new model; nothing may fail here."""
+    def take(self, dynamics: Dynamics, law: Any) -> None:
+        """Begin to use the law of a new model; nothing may fail here."""
+        self.law = law
+
+    def configure(self, law: Any) -> None:
+        """Hand the present parameters to a law."""
+        law.configure(self.parameters)
 
     @abstractmethod
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
@@ -138,9 +131,6 @@ class DynamicsNode(InputNode):
 
     def subscribe(self) -> None:
         """Listen to further inputs, on activation."""
-
-    def parameters_changed(self) -> None:
-        """Take over changed parameters; age limits of inputs have been."""
 
     def compile_options(self) -> CompileOptions:
         """Return what else is compiled."""
@@ -163,12 +153,7 @@ class DynamicsNode(InputNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the model from the parameters, or wait for the topic robot_description."""
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
-            return FAILURE
-        return super().on_configure(state)
+        return super().on_configure(state) if self.host.load() else FAILURE
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Create subscriptions and timers; inactive nodes would keep serving them."""
@@ -188,7 +173,7 @@ class DynamicsNode(InputNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the model."""
-        self.host.clear()
+        self._forget_model()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -199,7 +184,7 @@ class DynamicsNode(InputNode):
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Return to unconfigured after a failed transition."""
         self._rest()
-        self.host.clear()
+        self._forget_model()
         return super().on_error(state)
 
     def _rest(self) -> None:
@@ -210,16 +195,19 @@ class DynamicsNode(InputNode):
 
     # model and parameters
 
+    def _forget_model(self) -> None:
+        self.host.clear()
+        self.state, self.driven_base, self.inputs = None, None, {}
+
     def _on_model(self, dynamics: Dynamics) -> None:
         """Take a new model, all of it or nothing; called by the host."""
         state, driven, inputs = self.new_inputs(dynamics.model)
-        if self._payloads is not None:
-            self._payloads.apply(dynamics)
+        self.payloads.apply(dynamics)
         self._take_friction(dynamics)
-        prepared, further = self.prepare(dynamics)
+        law, further = self.prepare(dynamics)
         self.state_lost()  # under the names from before
         self.state, self.driven_base, self.inputs = state, driven, {**inputs, **further}
-        self.take(dynamics, prepared)
+        self.take(dynamics, law)
 
     def _reread(self) -> None:
         """Take over accepted parameter changes."""
@@ -227,10 +215,9 @@ class DynamicsNode(InputNode):
         self.take_over_limits()
         self._take_friction(self.host.dynamics)
         if self.state is not None:
-            self.parameters_changed()
-        if self._payloads is not None:
-            ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
-            self._payloads.apply(self.host.dynamics, ramp_time)
+            self.configure(self.law)
+        ramp_time = getattr(self.parameters, 'payload_ramp_time', 0.0) if self._active else 0.0
+        self.payloads.apply(self.host.dynamics, ramp_time)
 
     def _take_friction(self, dynamics: Dynamics | None) -> None:
         """Let laws take the friction that parameters say."""
@@ -239,10 +226,6 @@ class DynamicsNode(InputNode):
             declare_for_each(self, FrictionParameters, '<joint>', motors)
             values = [read(self, FrictionParameters, name) for name in motors]
             dynamics.friction = MotorFriction.of(dynamics.model, values)
-
-    def payload(self) -> dict[str, str]:
-        """Return what links carry, in words."""
-        return {} if self._payloads is None else self._payloads.in_words()
 
     # the loop
 
@@ -290,7 +273,7 @@ class DynamicsNode(InputNode):
         }
 
     def _model_status(self) -> Status:
-        return self.host.status().plus(self.payload())
+        return self.host.status().plus(self.payloads.in_words())
 
     def _output_status(self) -> Status:
         return self._log.status(self._active, self.state_problem(), self.output_status)

@@ -21,7 +21,7 @@ from kane_dynamics.messages.conversions import set_stamp
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.declare_parameters import declare_for_each, read_for_joints
-from kane_dynamics.ros.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.diagnostics import WARN, Status
 from kane_dynamics.ros.runtime import STATE
 from kane_dynamics.typing import Floats
 
@@ -62,10 +62,10 @@ def payload_in_words(result: PayloadEstimate) -> str:
 class ContactObserverNode(DynamicsNode):
     """Publishes external efforts, the wrench on a link and a collision flag."""
 
+    law: ContactObserver
     needed = ('tilt', 'efforts')
 
     def __init__(self, name: str = 'kane_contact_observer', **options: Any) -> None:
-        self._observer: ContactObserver | None = None
         super().__init__(name, **options)
         self._external = self.create_lifecycle_publisher(JointState, '~/external_effort', STATE)
         self._wrench = self.create_lifecycle_publisher(WrenchStamped, '~/wrench', STATE)
@@ -83,28 +83,20 @@ class ContactObserverNode(DynamicsNode):
         p = self.parameters
         observer = ContactObserver(dynamics, p)
         declare_for_each(self, self._table, '<joint>', observer.joints)
-        self._configure(observer)
+        self.configure(observer)
         guard = self.new_guard('efforts of joint_states', 'joint_states')
         efforts = JointStateInput(
             observer.joints, ('effort',), guard, p.allow_partial_joint_states
         )
         return observer, {'efforts': efforts}
 
-    def take(self, dynamics: Dynamics, prepared: ContactObserver) -> None:
-        """Use the observer of a new model."""
-        self._observer = prepared
-
-    def _configure(self, observer: ContactObserver) -> None:
+    def configure(self, law: ContactObserver) -> None:
+        """Hand gains, thresholds and noise to an observer."""
         numbers = [
-            read_for_joints(self, f'observer.<joint>.{name}', observer.joints)
+            read_for_joints(self, f'observer.<joint>.{name}', law.joints)
             for name in ('gain', 'threshold')
         ]
-        observer.configure(self.parameters, *numbers)
-
-    def parameters_changed(self) -> None:
-        """Take over changed gains, thresholds and noise."""
-        if self._observer is not None:
-            self._configure(self._observer)
+        law.configure(self.parameters, *numbers)
 
     # the loop
 
@@ -119,26 +111,22 @@ class ContactObserverNode(DynamicsNode):
 
     def state_lost(self) -> None:
         """Begin anew: what external efforts are now, nobody knows; no collision stands."""
-        if self._observer is None:
+        if self.state is None:
             return
-        if self._observer.collision:
+        if self.law.collision:
             self._collision.publish(Bool(data=False))
-        self._observer.reset()
+        self.law.reset()
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish what is felt of others."""
-        observer, efforts = self._observer, self.inputs['efforts']
-        if observer is None or not isinstance(efforts, JointStateInput):
+        efforts: Any = self.inputs['efforts']
+        if not self.law.update(efforts.stamp, q, v, efforts.values['effort']):
             return
-        if observer.update(efforts.stamp, q, v, efforts.values['effort']):
-            self._publish(stamp, observer, q, v)
-
-    def _publish(self, stamp: int, observer: ContactObserver, q: Floats, v: Floats) -> None:
-        message = JointState(name=list(observer.joints), effort=observer.external.tolist())
+        message = JointState(name=list(self.law.joints), effort=self.law.external.tolist())
         set_stamp(message.header.stamp, stamp)
         self._external.publish(message)
-        self._collision.publish(Bool(data=observer.collision))
-        if (result := observer.wrench(q, v)) is not None:
+        self._collision.publish(Bool(data=self.law.collision))
+        if (result := self.law.wrench(q, v)) is not None:
             frame = self.parameters.frame_prefix + self.parameters.frame
             self._wrench.publish(wrench_message(stamp, frame, result))
             self._covariance.publish(covariance_message(result))
@@ -148,9 +136,9 @@ class ContactObserverNode(DynamicsNode):
     def _answer(self, response: Trigger.Response, call: Callable[[ContactObserver], str]) -> Any:
         """Answer with the words of a call of the observer, or why it could not be."""
         try:
-            if self._observer is None:
+            if self.state is None:
                 raise InvalidInputError('no model')
-            response.message, response.success = call(self._observer), True
+            response.message, response.success = call(self.law), True
         except KaneDynamicsError as error:
             response.message = str(error)
         return response
@@ -173,11 +161,8 @@ class ContactObserverNode(DynamicsNode):
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Warn of collisions."""
-        observer = self._observer
-        if observer is None:
-            return super().output_status(values)
-        for name, effort in zip(observer.joints, observer.external.tolist(), strict=True):
+        for name, effort in zip(self.law.joints, self.law.external.tolist(), strict=True):
             values[f'external effort of {name}'] = f'{effort:.3f}'
-        return (
-            Status(WARN, 'collision', values) if observer.collision else Status(OK, 'ok', values)
-        )
+        if self.law.collision:
+            return Status(WARN, 'collision', values)
+        return super().output_status(values)

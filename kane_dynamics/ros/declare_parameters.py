@@ -107,12 +107,8 @@ def misspelt_joint(node: Node, joints: Sequence[str]) -> str:
     table = [spec for spec in all_specs() if spec.mark == '<joint>']
     for name in sorted(_overrides(node)):
         spec = matching_spec(name, table)
-        if spec is None:
-            continue
-        head, _, tail = spec.name.partition(spec.mark)
-        joint = name.removeprefix(head).removesuffix(tail)
-        meant = nearest(joint, joints)
-        if joint not in joints and meant:
+        joint = spec.each(name) if spec is not None else None
+        if joint and joint not in joints and (meant := nearest(joint, joints)):
             return f"parameter '{name}': no joint '{joint}'; did you mean '{meant}'?"
     return ''
 

@@ -30,26 +30,32 @@ class Status:
         """Return the status with further values."""
         return replace(self, values={**self.values, **values})
 
+    def to_msg(self, name: str, hardware: str) -> DiagnosticStatus:
+        """Return the status as a message."""
+        values = [KeyValue(key=key, value=str(value)) for key, value in self.values.items()]
+        return DiagnosticStatus(
+            level=self.level, name=name, message=self.message, hardware_id=hardware, values=values
+        )
+
 
 def input_status(source: Input | None) -> Status:
     """Return the status of an input: ERROR if unusable now, WARN if messages were rejected."""
     if source is None:
         return Status(ERROR, 'no model yet')
-    report, problem = source.guard.report(), source.problem()
+    guard, rejections = source.guard, source.guard.pop_rejections()
     values: dict[str, object] = {
-        'age [s]': f'{report.age:.4f}',
-        'max age [s]': f'{report.max_age:g}',
-        'accepted': report.accepted,
-        'rejected': sum(report.rejected.values()),
+        'age [s]': f'{guard.age():.4f}',
+        'max age [s]': f'{guard.max_age:g}',
+        'accepted': guard.accepted,
+        'rejected': guard.rejected.total(),
     }
-    values.update({f'rejected: {kind}': n for kind, n in sorted(report.rejected.items())})
-    if report.last_reason:
-        values['last rejection'] = report.last_reason
-    if problem:
+    values.update({f'rejected: {kind}': n for kind, n in sorted(guard.rejected.items())})
+    if guard.last_reason:
+        values['last rejection'] = guard.last_reason
+    if problem := source.problem():
         return Status(ERROR, problem, values)
-    if report.rejected_since_last:
-        line = f'{report.rejected_since_last} messages rejected: {report.last_reason}'
-        return Status(WARN, line, values)
+    if rejections:
+        return Status(WARN, f'{rejections} messages rejected: {guard.last_reason}', values)
     return Status(OK, 'ok', values)
 
 
@@ -84,14 +90,6 @@ class Diagnostics:
         message = DiagnosticArray()
         message.header.stamp = self._node.get_clock().now().to_msg()
         for component, source in self._sources.items():
-            status = source()
-            message.status.append(
-                DiagnosticStatus(
-                    level=status.level,
-                    name=f'{self._hardware.removeprefix("/")}: {component}',
-                    message=status.message,
-                    hardware_id=self._hardware,
-                    values=[KeyValue(key=k, value=str(v)) for k, v in status.values.items()],
-                )
-            )
+            name = f'{self._hardware.removeprefix("/")}: {component}'
+            message.status.append(source().to_msg(name, self._hardware))
         self._publisher.publish(message)

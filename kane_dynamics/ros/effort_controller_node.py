@@ -38,11 +38,11 @@ GAINS = {
 class EffortControllerNode(EffortNode):
     """Publishes the efforts that follow the reference by a law, or a safe substitute."""
 
-    _controller: EffortController | None
+    law: EffortController
+    joint_controller = EffortController
 
     def __init__(self, name: str = 'kane_inverse_dynamics', **options: Any) -> None:
         super().__init__(name, **options)
-        self._in_task_space = self.parameters.space == 'task'
         self._drives: Any = None
         if self.knows_driven_base():
             self._drives = self.create_lifecycle_publisher(JointState, '~/drive_effort', STATE)
@@ -57,37 +57,30 @@ class EffortControllerNode(EffortNode):
     def prepare(self, dynamics: Dynamics) -> tuple[EffortController, Mapping[str, Input]]:
         """Make what depends on the robot: effort law, gains, limits."""
         declare_for_each(self, self._table, '<joint>', dynamics.model.motors)
-        controller = self.new_controller(dynamics)
-        self._configure(controller)
+        controller: EffortController
+        if self.parameters.space == 'task':
+            controller = FrameTorqueController(dynamics, self.new_guard, self.parameters)
+        else:
+            controller = self.joint_controller(dynamics, self.new_guard, self.parameters.law)
+        self.configure(controller)
         return controller, controller.inputs
 
-    def take(self, dynamics: Dynamics, prepared: EffortController) -> None:
+    def take(self, dynamics: Dynamics, law: EffortController) -> None:
         """Use the controller of a new model; say what limits and gains lack."""
-        super().take(dynamics, prepared)
-        if prepared.unlimited and self.parameters.enforce_command_limits:
-            names = list(prepared.unlimited)
+        super().take(dynamics, law)
+        if law.unlimited and self.parameters.enforce_command_limits:
+            names = list(law.unlimited)
             self.get_logger().warning(f'no effort limit in the URDF, not clamped: {names}')
-        if joints_without_gain := prepared.joints_without_gain():
+        if joints_without_gain := law.joints_without_gain():
             self.get_logger().warning(
                 f'timeout_action hold_position: no gain p, does not hold {joints_without_gain}'
             )
 
-    def new_controller(self, dynamics: Dynamics) -> EffortController:
-        """Return what turns state and reference, or the pose of a frame, into efforts."""
-        if self._in_task_space:
-            return FrameTorqueController(dynamics, self.new_guard, self.parameters)
-        return EffortController(dynamics, self.new_guard, self.parameters.law)
-
-    def _configure(self, controller: EffortController) -> None:
+    def configure(self, law: EffortController) -> None:
         """Hand parameters and the gains of the law to a controller."""
         names = *GAINS[self.parameters.law], 'effort_rate.<joint>'
-        values = (read_for_joints(self, name, controller.motors) for name in names)
-        controller.configure(self.parameters, *values)
-
-    def parameters_changed(self) -> None:
-        """Take over changed terms and gains."""
-        if self._controller is not None:
-            self._configure(self._controller)
+        values = (read_for_joints(self, name, law.motors) for name in names)
+        law.configure(self.parameters, *values)
 
     # the loop
 
@@ -95,19 +88,17 @@ class EffortControllerNode(EffortNode):
         """Listen to the reference, and to the targets of a frame."""
         self.listen(JointTrajectory, '~/reference', COMMAND)
         self.listen(Float64, 'speed_scaling_factor')
-        if self._in_task_space:
+        if self.parameters.space == 'task':
             self.listen(PoseStamped, '~/pose', COMMAND)
             self.listen(TwistStamped, '~/twist', COMMAND)
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and reference."""
-        controller = self._controller
-        if controller is None:
-            return None
-        base = None if self.driven_base is None else self.base_state(time, controller.gravity)
-        effort = controller.effort(time, q, v, base)
+        driven = self.driven_base
+        base = None if driven is None else driven.at(time, self.law.gravity)
+        effort = self.law.effort(time, q, v, base)
         if effort is not None and self._drives is not None:
-            names, efforts = list(controller.drives), controller.drive_effort.tolist()
+            names, efforts = list(self.law.drives), self.law.drive_effort.tolist()
             message = JointState(name=names, effort=efforts)
             set_stamp(message.header.stamp, time)
             self._drives.publish(message)
@@ -131,21 +122,19 @@ class EffortControllerNode(EffortNode):
         return steering_status(model.base, self.state.q, self.parameters.base_steering_tolerance)
 
     def _target_status(self, name: str) -> Status:
-        status, controller = self.status_of(name), self._controller
-        return status if controller is None else instead(status, controller.timeout_action)
+        status = self.status_of(name)
+        return status if self.state is None else instead(status, self.law.timeout_action)
 
     def _reference_status(self) -> Status:
         status = self._target_status('reference')
-        if self._controller is None:
+        if self.state is None:
             return status
-        factor = f'{self._controller.speed_scaling.value():g}'
+        factor = f'{self.law.speed_scaling.value():g}'
         return status.plus({'speed scaling factor': factor})
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Say which law is at work and what the frame can do; warn while clamped."""
-        controller = self._controller
-        if controller is None:
-            return super().output_status(values)
+        controller = self.law
         values['law'] = controller.follows_by
         values['share of the efforts'] = f'{controller.share:.2f}'
         note = ''
@@ -160,7 +149,7 @@ class EffortControllerNode(EffortNode):
         if status.level != OK:
             return status
         if over := controller.pop_saturated():
-            payload = '; '.join(f'{k}: {x}' for k, x in self.payload().items())
+            payload = '; '.join(f'{k}: {x}' for k, x in self.payloads.in_words().items())
             line = f'clamped to the effort limit: {over}' + (f' ({payload})' if payload else '')
             return Status(WARN, line, values)
         if joints_not_held := controller.joints_not_held():
@@ -174,7 +163,7 @@ TARGETS = ('wrench', 'pose', 'twist')
 class WrenchControlNode(EffortNode):
     """Publishes the efforts that push, yield or move as the targets say, or hold the frame."""
 
-    _controller: WrenchController | None
+    law: WrenchController
 
     def __init__(self, name: str = 'kane_wrench_control', **options: Any) -> None:
         super().__init__(name, **options)
@@ -190,11 +179,6 @@ class WrenchControlNode(EffortNode):
         controller = WrenchController(dynamics, self.parameters, self.new_guard)
         return controller, controller.inputs
 
-    def parameters_changed(self) -> None:
-        """Take over changed gains."""
-        if self._controller is not None:
-            self._controller.configure(self.parameters)
-
     # the loop
 
     def subscribe(self) -> None:
@@ -205,7 +189,7 @@ class WrenchControlNode(EffortNode):
 
     def effort(self, time: int, q: Floats, v: Floats) -> Floats | None:
         """Return the efforts of the present state and targets."""
-        return self._controller.effort(q, v) if self._controller is not None else None
+        return self.law.effort(q, v)
 
     # diagnostics
 
@@ -215,7 +199,7 @@ class WrenchControlNode(EffortNode):
 
     def _target_status(self, name: str) -> Status:
         status = self.status_of(name)
-        if self._controller is None or status.level != ERROR:
+        if self.state is None or status.level != ERROR:
             return status
         if not (status.values['accepted'] or status.values['rejected']):
             return Status(OK, 'none wanted', status.values)
@@ -224,9 +208,9 @@ class WrenchControlNode(EffortNode):
     def output_status(self, values: dict[str, object]) -> Status:
         """Say what is refused, and what is left of the traction."""
         status = super().output_status(values)
-        if status.level != OK or self._controller is None:
+        if status.level != OK:
             return status
-        values['traction left [N]'] = f'{self._controller.margin:.3f}'
-        if refused := self._controller.refused:
+        values['traction left [N]'] = f'{self.law.margin:.3f}'
+        if refused := self.law.refused:
             return Status(ERROR, f'holds the frame instead: {refused}', values)
         return status

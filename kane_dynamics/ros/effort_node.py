@@ -3,7 +3,7 @@
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,16 +39,16 @@ def joint_topic(joint: str) -> str:
 
 
 class JointTopics:
-    """Publishes efforts on ``<joint>/effort``."""
+    """Publishes efforts on ``<joint>/effort``, of no joint at first."""
 
     def __init__(self, node: Node) -> None:
         self._node, self._message = node, Float64()
-        self._publishers: dict[str, Any] = {}
+        self.publishers: dict[str, Any] = {}
 
     def prepare(self, joints: Sequence[str]) -> None:
         """Publish for these joints, in this order, from now on."""
-        before = self._publishers
-        self._publishers = {
+        before = self.publishers
+        self.publishers = {
             name: before.pop(name, None)
             or self._node.create_publisher(Float64, joint_topic(name), COMMAND)
             for name in joints
@@ -57,15 +57,10 @@ class JointTopics:
             self._node.destroy_publisher(publisher)
 
     def publish(self, efforts: Sequence[float]) -> None:
-        """Publish an effort [N m or N] for each joint."""
-        for publisher, effort in zip(self._publishers.values(), efforts, strict=True):
+        """Publish an effort [N m or N] for each joint, if there are any."""
+        for publisher, effort in zip(self.publishers.values(), efforts, strict=False):
             self._message.data = effort
             publisher.publish(self._message)
-
-    def flush(self, timeout: Duration) -> None:
-        """Wait until the subscribers have the last messages."""
-        for publisher in self._publishers.values():
-            publisher.wait_for_all_acked(timeout)
 
 
 LAST_WORD_TIMEOUT = Duration(seconds=0.5)
@@ -84,7 +79,7 @@ class EffortOutput:
             node.create_lifecycle_publisher(JointState, '~/effort', STATE),
             node.create_lifecycle_publisher(Float64MultiArray, '~/commands', COMMAND),
         )
-        self._joints = JointTopics(node) if joint_topics else None
+        self._joints, self._joint_topics = JointTopics(node), joint_topics
 
     def prepare(self, model: RobotModel, command_joints: tuple[str, ...]) -> None:
         """Fit the messages to a robot's motors; `command_joints` orders ``~/commands``."""
@@ -95,22 +90,14 @@ class EffortOutput:
         zeros = [0.0] * len(motors)
         self._state.position, self._state.velocity, self._state.effort = zeros, zeros, zeros
         self._commands.data = [0.0] * len(ordered)
-        if self._joints is not None:
-            self._joints.prepare(ordered)
+        self._joints.prepare(ordered if self._joint_topics else ())
 
-    def publish(
-        self,
-        stamp: int,
-        position: Floats,
-        velocity: Floats,
-        effort: Floats,
-        check: Callable[[], None] = lambda: None,
-    ) -> None:
+    def publish(self, stamp: int, position: Floats, velocity: Floats, effort: Floats) -> None:
         """Publish efforts and the state they belong to."""
         set_stamp(self._state.header.stamp, stamp)
         set_doubles(self._state.position, position)
         set_doubles(self._state.velocity, velocity)
-        self._send(effort, check)
+        self._send(effort)
         self.pushing = True
 
     def silence(self) -> None:
@@ -123,21 +110,18 @@ class EffortOutput:
 
     def flush(self) -> None:
         """Wait until the subscribers have the last message."""
-        for publisher in self._publishers:
+        for publisher in (*self._publishers, *self._joints.publishers.values()):
             publisher.wait_for_all_acked(LAST_WORD_TIMEOUT)
-        if self._joints is not None:
-            self._joints.flush(LAST_WORD_TIMEOUT)
 
-    def _send(self, effort: Floats, check: Callable[[], None] = lambda: None) -> None:
+    def _send(self, effort: Floats) -> None:
         set_doubles(self._state.effort, effort)
         set_doubles(self._commands.data, effort[self._order])
-        check()
         for publisher, message in zip(
             self._publishers, (self._state, self._commands), strict=True
         ):
             if publisher.get_subscription_count():  # a message to nobody costs as much as one
                 publisher.publish(message)
-        if self._joints is not None and self._publishers[0].is_activated:
+        if self._publishers[0].is_activated:
             self._joints.publish(self._commands.data)
 
 
@@ -148,10 +132,7 @@ ON_THE_WAY = 0.01
 class EffortNode(DynamicsNode):
     """A node whose output are efforts of all motors, or silence."""
 
-    _controller: Any  # what turns the state of the present model into efforts; None: no model
-
     def __init__(self, name: str, **options: Any) -> None:
-        self._controller = None
         super().__init__(name, **options)
         self._output = EffortOutput(self, self.parameters.joint_topics)
         self._enabled = True
@@ -166,8 +147,8 @@ class EffortNode(DynamicsNode):
 
     def halt(self) -> None:
         """Forget the motion: no effort is out."""
-        if self._controller is not None:
-            self._controller.halt()
+        if self.state is not None:
+            self.law.halt()
 
     def forget(self) -> None:
         """Drop what inputs have, and the motion."""
@@ -183,9 +164,10 @@ class EffortNode(DynamicsNode):
                 joint_topic(name)
         super()._on_model(dynamics)
 
-    def take(self, dynamics: Dynamics, prepared: Any) -> None:
+    def take(self, dynamics: Dynamics, law: Any) -> None:
         """Use the controller of a new model; silence has been sent under the old names."""
-        self._controller, model = prepared, dynamics.model
+        super().take(dynamics, law)
+        model = dynamics.model
         self._motor_q, self._motor_v = model.q_index(model.motors), model.v_index(model.motors)
         self._output.prepare(model, self.parameters.command_joints)
 
@@ -196,13 +178,13 @@ class EffortNode(DynamicsNode):
             return
         begin = time.monotonic()
         now = max(stamp, self.time.now())  # simulated time may come after the state it belongs to
-        if self._payloads is not None:
-            self._payloads.advance(self.host.dynamics, now)
+        self.payloads.advance(self.host.dynamics, now)
         effort, state = self.effort(now, q, v), (q[self._motor_q], v[self._motor_v])
-        if effort is not None:
-            self._output.publish(stamp, *state, effort, lambda: self._check_in_time(begin, stamp))
-        else:
+        if effort is None:
             self._output.silence()
+            return
+        self._check_in_time(begin, stamp)
+        self._output.publish(stamp, *state, effort)
 
     def _check_in_time(self, begin: float, stamp: int) -> None:
         """Raise KaneDynamicsError if state is stale now, or may be when its efforts have left."""

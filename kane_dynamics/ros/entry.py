@@ -21,16 +21,6 @@ from kane_dynamics.robot_config.nodes import NODES
 from kane_dynamics.robot_config.parameters.tables import table
 
 CONTAINER = 'kane_container'
-CONTAINER_USAGE = f"""\
-usage: {CONTAINER} <node> <node> ... [--ros-args -p <node>:<parameter>:=<value> \
---params-file <file.yaml> -r <node>:<name>:=<name>]
-
-Runs nodes in one process; they stop in the order given, so name controllers before a simulator.
-Without `<node>:` a parameter or a name goes to all of them.
-
-nodes: {', '.join(NODES)}
-"""
-
 WAIT = 'kane_wait_for_states'
 
 
@@ -51,7 +41,7 @@ def start(name: str, args: Sequence[str] | None = None) -> int:
         return 1
     from kane_dynamics.ros.runtime import run
 
-    return run(node_class(name), args)
+    return run([node_class(name)], args)
 
 
 def node_class(name: str) -> Callable[..., Any]:
@@ -105,20 +95,20 @@ def _before_ros_args(values: list[str]) -> list[str]:
 def container(args: Sequence[str] | None = None) -> int:
     """Run the nodes whose executables are named; return the exit code."""
     values = list(sys.argv[1:] if args is None else args)
-    names = _before_ros_args(values)
-    if {'-h', '--help'} & set(values):
-        sys.stdout.write(CONTAINER_USAGE)
-        return 0
-    unknown = [name for name in names if name not in NODES]
-    if unknown or not names:
-        problem = f'{CONTAINER}: no such nodes: {unknown}\n' if unknown else ''
-        sys.stderr.write(problem + CONTAINER_USAGE)
-        return 2
+    parser = argparse.ArgumentParser(
+        CONTAINER,
+        '%(prog)s <node> <node> ... [--ros-args -p <node>:<parameter>:=<value> '
+        '--params-file <file.yaml> -r <node>:<name>:=<name>]',
+        'Runs nodes in one process; they stop in the order given, so name controllers before a '
+        'simulator. Without `<node>:` a parameter or a name goes to all of them.',
+    )
+    parser.add_argument('nodes', nargs='+', choices=list(NODES), help='their executables')
+    names = parser.parse_args(_before_ros_args(values)).nodes
     if ros_missing(CONTAINER):
         return 1
-    from kane_dynamics.ros.runtime import run_together
+    from kane_dynamics.ros.runtime import run
 
-    return run_together([node_class(name) for name in names], values)
+    return run([node_class(name) for name in names], values)
 
 
 def wait_for_states(args: Sequence[str] | None = None) -> int:

@@ -13,7 +13,8 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics, driven_motion
 from kane_dynamics.control.state_inputs import JointStateInput
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.messages.conversions import set_doubles, set_stamp
+from kane_dynamics.messages.conversions import fill_twist, set_doubles, set_stamp
+from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.diagnostics import OK, WARN, Status
@@ -25,6 +26,7 @@ from kane_dynamics.typing import Floats
 class ForwardDynamicsNode(DynamicsNode):
     """Publishes the accelerations and constraint forces that the measured efforts cause."""
 
+    law: Dynamics
     needed = ('tilt', 'effort')
 
     def __init__(self, name: str = 'kane_forward_dynamics', **options: Any) -> None:
@@ -43,20 +45,20 @@ class ForwardDynamicsNode(DynamicsNode):
         """Read positions and velocities, and efforts unless they have a topic of their own."""
         return ('position', 'velocity') if self._from_topic else ('position', 'velocity', 'effort')
 
-    def prepare(
-        self, dynamics: Dynamics
-    ) -> tuple[JointStateInput | None, Mapping[str, JointStateInput]]:
+    def prepare(self, dynamics: Dynamics) -> tuple[Dynamics, Mapping[str, Input]]:
         """Return the input of the efforts, if they have their own topic."""
         if not self._from_topic:
-            return None, {}
+            return dynamics, {}
         source = JointStateInput(dynamics.model.motors, ('effort',), self.new_guard('effort'))
-        return source, {'effort': source}
+        return dynamics, {'effort': source}
 
-    def take(self, dynamics: Dynamics, prepared: JointStateInput | None) -> None:
-        """Use a new model: inputs, index tables, messages."""
+    def configure(self, law: Dynamics) -> None:
+        """Do nothing: no parameter of this node changes what efforts cause."""
+
+    def take(self, dynamics: Dynamics, law: Dynamics) -> None:
+        """Use a new model: index tables, messages."""
+        super().take(dynamics, law)
         model = dynamics.model
-        self._model, self._dynamics = model, dynamics
-        self._effort_input = prepared
         self._effort_v = model.v_index(model.motors if self._from_topic else model.joints)
         self._tau = np.zeros(model.robot.nv)
         self._q_index, self._v_index = model.q_index(model.joints), model.v_index(model.joints)
@@ -74,26 +76,25 @@ class ForwardDynamicsNode(DynamicsNode):
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish what the measured efforts cause in the present state."""
-        source = self._effort_input or (self.state.joints if self.state is not None else None)
-        if source is None:
-            return
+        source: Any = self.inputs['effort' if self._from_topic else 'joint_states']
         self._tau[self._effort_v] = source.values['effort']
         motion = self._motion(stamp, q, v)
         acceleration = np.asarray(motion.acceleration)
         if not (np.isfinite(acceleration).all() and np.isfinite(motion.multipliers).all()):
             raise InvalidInputError(f'the predicted acceleration is not finite: {acceleration}')
         self._publish_joints(stamp, q, v, acceleration)
-        if self._model.mobile:
+        if self.law.model.mobile:
             self._publish_base(stamp, q, v, acceleration)
         self._publish_constraints(stamp, motion)
 
     def _motion(self, stamp: int, q: Floats, v: Floats) -> kd.Motion:
         """Return what efforts, and drives that take velocities, cause."""
-        now, engine = max(stamp, self.get_clock().now().nanoseconds), self._dynamics.engine
-        base = self.base_state(now, np.asarray(engine.robot.gravity))
-        if base is None:
+        engine, driven = self.law.engine, self.driven_base
+        if driven is None:
             return engine.forward_dynamics(q, v, self._tau)
-        return driven_motion(self._dynamics, q, v, self._tau, base.acceleration)
+        now = max(stamp, self.get_clock().now().nanoseconds)
+        base = driven.at(now, np.asarray(engine.robot.gravity))
+        return driven_motion(self.law, q, v, self._tau, base.acceleration)
 
     def _publish_joints(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
         message, point = self._joint_message, self._joint_message.points[0]
@@ -107,9 +108,8 @@ class ForwardDynamicsNode(DynamicsNode):
     def _publish_base(self, stamp: int, q: Floats, v: Floats, acceleration: Floats) -> None:
         message = self._base_message
         set_stamp(message.header.stamp, stamp)
-        body = self._model.child_frame.child_acceleration(q[:3], v[:3], acceleration[:3])
-        message.accel.linear.x, message.accel.linear.y = float(body[0]), float(body[1])
-        message.accel.angular.z = float(body[2])
+        frame = self.law.model.child_frame
+        fill_twist(message.accel, frame.child_acceleration(q[:3], v[:3], acceleration[:3]))
         self._base.publish(message)
 
     def _publish_constraints(self, stamp: int, motion: kd.Motion) -> None:

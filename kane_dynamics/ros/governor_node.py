@@ -16,11 +16,11 @@ from kane_dynamics.analysis.support_polygon import SupportPolygon
 from kane_dynamics.analysis.wheel_forces import WheelForces
 from kane_dynamics.control.governed_base import ArmTrajectoryPreview, GovernedBase
 from kane_dynamics.control.node_dynamics import Dynamics
-from kane_dynamics.messages.conversions import PlanarFrame, rotation, set_stamp
+from kane_dynamics.messages.conversions import PlanarFrame, fill_twist, rotation, set_stamp
 from kane_dynamics.messages.inputs import Input
 from kane_dynamics.robot_config.robot_source import base_frame
 from kane_dynamics.ros.base_node import DynamicsNode
-from kane_dynamics.ros.diagnostics import OK, WARN, Status
+from kane_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from kane_dynamics.ros.effort_node import LAST_WORD_TIMEOUT
 from kane_dynamics.ros.runtime import COMMAND, STATE
 from kane_dynamics.typing import Floats
@@ -104,9 +104,10 @@ BRAKING_PERIOD = 0.02
 class GovernorNode(DynamicsNode):
     """Lets a command of the base through as far as reserves are kept."""
 
+    law: GovernedBase
+
     def __init__(self, name: str = 'kane_governor', **options: Any) -> None:
         super().__init__(name, **options)
-        self._governed: GovernedBase | None = None
         self._moving, self._sent, self._wall = False, 0, 0.0
         self._kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
         self._command = self.create_lifecycle_publisher(self._kind, 'cmd_vel', COMMAND)
@@ -123,16 +124,11 @@ class GovernorNode(DynamicsNode):
         governed = GovernedBase(dynamics, p, self.new_guard('cmd_vel'), arm)
         return governed, governed.inputs
 
-    def take(self, dynamics: Dynamics, prepared: GovernedBase) -> None:
-        """Use the governor of a new model."""
-        if self._governed is not None:
-            prepared.take_over(self._governed)
-        self._governed = prepared
-
-    def parameters_changed(self) -> None:
-        """Take over changed reserves and limits."""
-        if self._governed is not None:
-            self._governed.configure(self.parameters)
+    def take(self, dynamics: Dynamics, law: GovernedBase) -> None:
+        """Use the governor of a new model, which goes on with the motion of the base."""
+        if self.law is not None:
+            law.take_over(self.law)
+        super().take(dynamics, law)
 
     def subscribe(self) -> None:
         """Listen to the command that is wanted."""
@@ -143,48 +139,45 @@ class GovernorNode(DynamicsNode):
     def forget(self) -> None:
         """Drop measured state and command."""
         super().forget()
-        if self._governed is not None:
-            self._governed.reset()
+        if self.state is not None:
+            self.law.reset()
 
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish the command that is let through, and what it asks of the contacts."""
-        governed = self._governed
-        if governed is None:
-            return
         now = max(stamp, self.get_clock().now().nanoseconds)
-        self._send(now, governed.admit(now, q, v))
+        self._send(now, self.law.admit(now, q, v))
         self._moving = True
-        if governed.newest is not None:
-            self._pace.publish(Float64(data=governed.newest.speed_scaling))
-        self._show(stamp, q, v, governed)
+        if self.law.newest is not None:
+            self._pace.publish(Float64(data=self.law.newest.speed_scaling))
+        self._show(stamp, q, v)
 
-    def _show(self, stamp: int, q: Floats, v: Floats, governed: GovernedBase) -> None:
+    def _show(self, stamp: int, q: Floats, v: Floats) -> None:
         """Publish the contact picture, if somebody looks."""
         forces, markers = (
             publisher.get_subscription_count() > 0 for publisher in (self._forces, self._markers)
         )
         if not (forces or markers):
             return
-        picture = governed.picture(q, v)
+        picture = self.law.picture(q, v)
         if forces:
             self._forces.publish(forces_message(stamp, picture))
         if markers:
-            frame_id, polygon = base_frame(self.parameters), governed.polygon(q)
-            message = markers_message(stamp, frame_id, governed.frame, q, picture, polygon)
+            frame_id, polygon = base_frame(self.parameters), self.law.polygon(q)
+            message = markers_message(stamp, frame_id, self.law.frame, q, picture, polygon)
             self._markers.publish(message)
 
     def state_lost(self) -> None:
         """Brake the base: where it stands when nothing is measured is safe."""
-        if not self._moving or self._governed is None:
+        if not self._moving:
             return
         now = self.get_clock().now().nanoseconds
         wall = time.monotonic() - self._wall
         elapsed = (now - self._sent) * 1e-9 or wall  # simulated time may stand
-        command = self._governed.brake(max(elapsed, 0.0))
+        command = self.law.brake(max(elapsed, 0.0))
         self._send(now, command)
         if not command.any():
             self._moving = False
-            self._governed.halt()
+            self.law.halt()
 
     def _rest(self) -> None:
         """Brake the base to rest before the node falls silent."""
@@ -196,12 +189,8 @@ class GovernorNode(DynamicsNode):
 
     def _send(self, now: int, command: Floats) -> None:
         self._sent, self._wall = now, time.monotonic()
-        message = twist = self._kind()
-        if self.parameters.base_cmd_vel_stamped:
-            set_stamp(message.header.stamp, now)
-            message.header.frame_id = base_frame(self.parameters)
-            twist = message.twist
-        twist.linear.x, twist.linear.y, twist.angular.z = command.tolist()
+        message = self._kind()
+        fill_twist(message, command, base_frame(self.parameters), now)
         self._command.publish(message)
 
     # diagnostics
@@ -212,14 +201,13 @@ class GovernorNode(DynamicsNode):
 
     def _command_status(self) -> Status:
         status = self.status_of('cmd_vel')
-        if self._governed is None:
+        if self.state is None or status.level != ERROR:
             return status
-        waits = self._governed.command.problem()
-        return Status(WARN, f'{waits}: standing', status.values) if waits else status
+        return Status(WARN, f'{status.message}: standing', status.values)
 
     def output_status(self, values: dict[str, object]) -> Status:
         """Tell what binds."""
-        newest = self._governed.newest if self._governed is not None else None
+        newest = self.law.newest
         if newest is None:
             return super().output_status(values)
         values['let through'] = f'{newest.fraction:g}'

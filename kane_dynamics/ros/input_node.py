@@ -14,7 +14,6 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import Imu, JointState
 
 from kane_dynamics.control.base_state_input import CMD_VEL, IMU, BaseMotionInput
-from kane_dynamics.control.effort_law import BaseState
 from kane_dynamics.control.state_inputs import MeasuredState, TiltInput
 from kane_dynamics.messages.inputs import Input, InputMonitor, NodeTime
 from kane_dynamics.robot_config.nodes import NODES
@@ -27,7 +26,6 @@ from kane_dynamics.robot_config.robot_source import RobotModel
 from kane_dynamics.ros.declare_parameters import declare
 from kane_dynamics.ros.diagnostics import ERROR, OK, Status, input_status
 from kane_dynamics.ros.runtime import ALL_PARTS, LATEST, ComposableNode
-from kane_dynamics.typing import Floats
 
 Measured = tuple[MeasuredState, BaseMotionInput | None, dict[str, Input]]
 
@@ -124,13 +122,12 @@ class InputNode(ComposableNode, LifecycleNode):
         inputs: dict[str, Input] = dict(state.inputs)
         driven = None
         if isinstance(p, GravityParameters) and p.gravity_source != 'fixed':
-            source, prefix = p.gravity_source, self.parameters.frame_prefix
-            guard = self.new_guard(IMU)
-            if source == 'odom' and state.odom is not None:
-                guard = state.odom.guard
-            inputs['tilt'] = TiltInput(model, source, prefix, guard)
-        if self.knows_driven_base() and model.drives:
-            driven = BaseMotionInput(model, p, self.new_guard)
+            prefix = self.parameters.frame_prefix
+            of_odom = p.gravity_source == 'odom' and state.odom is not None
+            guard = state.inputs['odom'].guard if of_odom else self.new_guard(IMU)
+            inputs['tilt'] = TiltInput(model, p.gravity_source, prefix, guard)
+        if self.knows_driven_base() and model.drives and state.odom is not None:
+            driven = BaseMotionInput(model, p, self.new_guard, state.odom)
             inputs.update(driven.inputs)
         return state, driven, inputs
 
@@ -176,13 +173,7 @@ class InputNode(ComposableNode, LifecycleNode):
         problems = (self.inputs[name].problem() for name in self.needed if name in self.inputs)
         if problem := self.state.problem() or next(filter(None, problems), ''):
             return problem
-        moved, odom = self.driven_base, self.state.odom
-        return '' if moved is None or odom is None else moved.problem(odom)
-
-    def base_state(self, time: int, gravity: Floats) -> BaseState | None:
-        """Return how a driven base moves at a time [ns]; None where the base is not driven."""
-        moved, odom = self.driven_base, self.state.odom if self.state is not None else None
-        return None if moved is None or odom is None else moved.at(time, odom, gravity)
+        return '' if self.driven_base is None else self.driven_base.problem()
 
     def status_of(self, name: str) -> Status:
         """Return the status of an input."""
@@ -196,8 +187,8 @@ class InputNode(ComposableNode, LifecycleNode):
 
     def base_status(self) -> Status:
         """Return the status of the motion of a driven base."""
-        if self.driven_base is None or self.state is None or self.state.odom is None:
+        if self.driven_base is None:
             return Status(ERROR, 'no model')
-        problem = self.driven_base.problem(self.state.odom)
+        problem = self.driven_base.problem()
         values = {'acceleration from': self.driven_base.used or 'nothing yet'}
         return Status(ERROR, problem, values) if problem else Status(OK, 'ok', values)

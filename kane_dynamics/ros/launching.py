@@ -14,6 +14,7 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from kane_dynamics.robot.resources import resolve, share_directory
+from kane_dynamics.robot.text import file_parameters, parameter_file
 from kane_dynamics.robot_config.nodes import NODES
 from launch import LaunchDescription
 
@@ -36,6 +37,8 @@ TOPICS = {
 }
 """What comes or goes on the topics that launch files can rename."""
 _DEFAULTS = {'~/commands': 'effort_controller/commands'}
+LOCAL = ('urdf_file', 'frame_prefix')
+"""Launch arguments that are parameters, where a launch file has them and they are not empty."""
 _ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}  # a robot's matrices are too small to share out
 _COMMON: dict[str, dict[str, Any]] = {
     'namespace': {'default_value': '', 'description': 'Namespace of the nodes and their topics.'},
@@ -92,31 +95,28 @@ def value(name: str, kind: type) -> ParameterValue:
     return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
-def robot_parameters(
-    context: Any,
-    more: Mapping[str, Any],
-    arguments: Sequence[str] = ('urdf_file', 'frame_prefix'),
-) -> list[Any]:
-    """Return preset, parameter file, `more`, then the `arguments` that are not empty."""
-    robot = LaunchConfiguration('robot').perform(context)
-    values = {name: LaunchConfiguration(name).perform(context) for name in arguments}
+def robot_parameters(context: Any, more: Mapping[str, Any]) -> list[Any]:
+    """Return preset, parameter file, then `more` and the arguments that are not empty."""
+    robot, file, *values = (
+        LaunchConfiguration(name, default='').perform(context)
+        for name in ('robot', 'params_file', *LOCAL)
+    )
     always = {'params_file': value('params_file', str), 'parent_pid': os.getpid(), **more}
-    file = LaunchConfiguration('params_file').perform(context)  # the node says if it is missing
-    given_file = [ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []
     return [
         *([ParameterFile(preset(robot))] if robot else []),
-        *given_file,
-        {**always, **{name: text for name, text in values.items() if text}},
+        # the node says if it is missing
+        *([ParameterFile(file, allow_substs=True)] if Path(file).is_file() else []),
+        {**always, **{name: text for name, text in zip(LOCAL, values, strict=True) if text}},
     ]
 
 
 def dynamics_node(name: str, parameters: Sequence[Any], **values: Any) -> Node:
     """Return a node of this package that ends with the launch, and the launch with it."""
-    values.setdefault('namespace', LaunchConfiguration('namespace'))
     return Node(
         package='kane_dynamics',
         executable=name,
         name=name,
+        namespace=LaunchConfiguration('namespace', default=''),
         output='screen',
         on_exit=end_all,
         additional_env=_ONE_THREAD,
@@ -213,14 +213,12 @@ def controlled_robot(
 ) -> Node:
     """Return the publisher of robot_description: the URDF with the blocks of ros2_control."""
     robot, urdf = (LaunchConfiguration(name).perform(context) for name in ('robot', 'urdf_file'))
-    shipped = share_directory() / 'config' / f'{robot}.yaml'
-    local = yaml.safe_load(shipped.read_text(encoding='utf-8'))['/**']['ros__parameters']
     xacro = PathJoinSubstitution(
         [FindPackageShare('kane_dynamics'), 'robots', 'xacro', 'controlled_robot.urdf.xacro']
     )
     values = {
         'name': robot,
-        'urdf': str(resolve(urdf or local['urdf_file'])),
+        'urdf': str(resolve(urdf or file_parameters(parameter_file(robot))['urdf_file'])),
         'controllers': controllers_file(robot),
         'preset': preset(robot),
         'hardware': hardware,
@@ -281,8 +279,7 @@ def effort_source(context: Any, more: Mapping[str, Any]) -> Node:
     joints = controller_joints(robot, ALL_JOINTS)
     return dynamics_node(
         source,
-        robot_parameters(context, {**more, 'command_joints': joints}, ['urdf_file']),
-        namespace='',
+        robot_parameters(context, {**more, 'command_joints': joints}),
         remappings=[('~/commands', f'{ALL_JOINTS}/commands')],
     )
 
@@ -292,7 +289,6 @@ def effort_filler(context: Any, more: Mapping[str, Any], cmd_vel: str) -> Node:
     moves = {'controller': ARM, 'base.motion_source': 'commanded'}
     return dynamics_node(
         'kane_trajectory_feedforward',
-        robot_parameters(context, {**more, **moves}, ['urdf_file']),
-        namespace='',
+        robot_parameters(context, {**more, **moves}),
         remappings=[('cmd_vel', cmd_vel)],
     )

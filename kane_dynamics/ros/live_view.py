@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.control.state_inputs import JointStateInput, OdometryInput
-from kane_dynamics.exceptions import KaneDynamicsError
 from kane_dynamics.messages.conversions import nanoseconds
 from kane_dynamics.messages.inputs import InputMonitor
 from kane_dynamics.robot.robot import Robot
@@ -42,7 +40,7 @@ class LiveView(ComposableNode):
         self.server = window.start_server(host, port)
         self.scene: window.Scene | None = None
         self._table = self.server.gui.add_html('')
-        self._forces: JointState | None = None
+        self._forces: dict[str, float] = {}  # newest, by row
         self._events: list[str] = []
         self._changed = False
         self.host = RobotDescriptionManager(
@@ -57,10 +55,7 @@ class LiveView(ComposableNode):
 
     def start(self) -> None:
         """Load the robot, or wait for its topic."""
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
+        self.host.load()
 
     def stop(self) -> None:
         """Close the window."""
@@ -108,7 +103,8 @@ class LiveView(ComposableNode):
 
     def _on_forces(self, message: JointState) -> None:
         if len(message.effort) == len(message.name) and np.isfinite(message.effort).all():
-            self._forces, self._changed = message, True
+            self._forces = dict(zip(message.name, message.effort, strict=True))
+            self._changed = True
 
     def _on_events(self, message: DiagnosticArray) -> None:
         stamp = nanoseconds(message.header.stamp) * 1e-9
@@ -121,32 +117,27 @@ class LiveView(ComposableNode):
         if self.scene is None or not self._changed:
             return
         self._changed = False
-        arrows, rows = self._located(), self._rows()
+        arrows = self._located()
         sizes = [float(np.linalg.norm(arrow.vector)) for arrow in arrows]
         self.scene.strength = max([self.scene.strength, *sizes])
         self.scene.show(pose_rows(self._model.robot, self._q), arrows)
         located = {arrow.name for arrow in arrows}
-        others = [row for row in rows if row.name not in located]
+        others = [
+            Force(name, np.zeros(3), np.array([x, 0.0, 0.0]), unit='')
+            for name, x in self._forces.items()
+            if name not in located
+        ]
         self._table.content = window.force_table([*arrows, *others], self._events)
-
-    def _rows(self) -> list[Force]:
-        """Return all rows of the newest message, without a place."""
-        message = self._forces
-        if message is None:
-            return []
-        values = zip(message.name, message.effort, strict=True)
-        return [Force(name, np.zeros(3), np.array([x, 0.0, 0.0]), unit='') for name, x in values]
 
     def _located(self) -> list[Force]:
         """Return arrows for the constraints of the model whose rows are in the newest message."""
-        known = {row.name: float(row.vector[0]) for row in self._rows()}
         model = self._model
         rows = ConstraintSet(model.robot, model.constraints)
-        multipliers = [known.get(label, 0.0) for label in rows.labels]
+        multipliers = [self._forces.get(label, 0.0) for label in rows.labels]
         arrows = constraint_forces(model.robot, rows, self._q, multipliers)
-        return [arrow for arrow in arrows if arrow.name in known]
+        return [arrow for arrow in arrows if arrow.name in self._forces]
 
 
 def main(host: str, port: int, args: Sequence[str]) -> int:
     """Run the window until Ctrl-C; `args` are those of ROS."""
-    return run(partial(LiveView, host, port), args)
+    return run([partial(LiveView, host, port)], args)

@@ -12,7 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.robot.joint_tables import known_limits
-from kane_dynamics.robot_config.parameters.tables import PayloadParameters
+from kane_dynamics.robot_config.parameters.tables import PayloadParameters, RobotParameters
 from kane_dynamics.ros.declare_parameters import declare_for_each, present
 from kane_dynamics.typing import Floats
 
@@ -26,27 +26,19 @@ _UPPER = np.triu_indices(3)
 class Payloads:
     """What the links of a robot carry, as the parameters of a node say."""
 
-    def __init__(self, node: Node, frames: tuple[str, ...], bounded: bool = True) -> None:
+    def __init__(self, node: Node, parameters: RobotParameters, bounded: bool = True) -> None:
+        frames: tuple[str, ...] = getattr(parameters, 'payloads', ())
         self._node, self._frames, self._bounded = node, frames, bounded
         self._ramp_time = 0.0
         self._start = self._carried = self._wanted = np.zeros((len(frames), NUMBERS))
         self._begin: int | None = None
         declare_for_each(node, PayloadParameters, '<frame>', frames)
-        node.create_service(Trigger, '~/detach_payloads', self._on_detach)
+        if isinstance(parameters, PayloadParameters):
+            node.create_service(Trigger, '~/detach_payloads', self._on_detach)
 
     def apply(self, dynamics: Dynamics | None, ramp_time: float = 0.0) -> None:
         """Let a robot, if there is one, carry what the parameters say, from its next call on."""
-        target = np.zeros_like(self._wanted)
-        for k, frame in enumerate(self._frames):
-            mass, com, inertia = self._present(frame)
-            if not mass:  # what else is set then waits for a mass
-                com, inertia = np.zeros(3), np.zeros((3, 3))
-            try:
-                if mass:
-                    kd.Inertia(mass, com, inertia)
-            except KaneDynamicsError as error:
-                raise InvalidInputError(f'payload.{frame}: {error}') from error
-            target[k] = np.r_[mass, com, inertia.ravel()]
+        target = np.array([self._present(frame) for frame in self._frames]).reshape(-1, NUMBERS)
         if dynamics is None:
             return
         try:
@@ -56,12 +48,10 @@ class Payloads:
         except KaneDynamicsError:
             self._carry(dynamics, self._carried)
             raise
-        if np.array_equal(target, self._wanted) and ramp_time:
-            self._carry(dynamics, self._carried)
-            return
-        self._start, self._wanted, self._begin = self._carried, target, None
-        self._ramp_time = ramp_time
-        self._carried = self._start if ramp_time else target
+        if not (ramp_time and np.array_equal(target, self._wanted)):  # or the ramp goes on
+            self._start, self._wanted, self._begin = self._carried, target, None
+            self._ramp_time = ramp_time
+            self._carried = self._start if ramp_time else target
         self._carry(dynamics, self._carried)
 
     def advance(self, dynamics: Dynamics | None, time: int) -> None:
@@ -83,21 +73,27 @@ class Payloads:
 
     def in_words(self) -> dict[str, str]:
         """Return what each link that carries something carries."""
-        results = {}
-        for frame in self._frames:
-            mass, com, _ = self._present(frame)
-            if mass:
-                results[f'payload on {frame}'] = f'{mass:g} kg at {com.tolist()} m'
-        return results
+        return {
+            f'payload on {frame}': f'{one[0]:g} kg at {one[1:4].tolist()} m'
+            for frame, one in zip(self._frames, self._wanted, strict=True)
+            if one[0]
+        }
 
-    def _present(self, frame: str) -> tuple[float, Floats, Floats]:
-        """Return mass, centre of mass and inertia as parameters say."""
+    def _present(self, frame: str) -> Floats:
+        """Return the numbers of a payload as parameters say; all wait for a mass."""
         mass, com, inertia = (
             present(self._node, f'payload.{frame}.{name}') for name in ('mass', 'com', 'inertia')
         )
+        if not mass:
+            return np.zeros(NUMBERS)
         tensor = np.zeros((3, 3))
         tensor[_UPPER] = inertia
-        return mass, np.array(com), tensor + np.triu(tensor, 1).T
+        tensor += np.triu(tensor, 1).T
+        try:
+            kd.Inertia(mass, com, tensor)
+        except KaneDynamicsError as error:
+            raise InvalidInputError(f'payload.{frame}: {error}') from error
+        return np.r_[mass, com, tensor.ravel()]
 
     def _on_detach(self, request: Trigger.Request, response: Trigger.Response) -> Any:
         names = [f'payload.{frame}.mass' for frame in self._frames]

@@ -42,23 +42,19 @@ class RobotDescriptionManager:
         node: Node,
         parameters: RobotParameters,
         on_model: Callable[[Dynamics], None],
-        on_compiled: Callable[[], None] = lambda: None,
-        patient: bool = False,
         compile_options: Callable[[], CompileOptions] = CompileOptions,
     ) -> None:
         self.model: RobotModel | None = None
         self.dynamics: Dynamics | None = None
         self.from_topic = False
         self._node, self._parameters = node, parameters
-        self._on_model, self._on_compiled = on_model, on_compiled
-        self._compile_options, self._policy = compile_options, parameters.compiled
-        if patient and self._policy == 'auto':
-            self._policy = 'wait'
-        self._motors: tuple[str, ...] = getattr(parameters, 'joints', ())
+        self._on_model, self._compile_options = on_model, compile_options
         self._building: BackgroundTask[Dynamics] | None = None
         self._compiling: Compilation | None = None
         self._text = ''
-        self._timer: Any = None
+        # one for all models: rclpy keeps some bytes of each that was
+        self._timer = node.create_timer(LOOK_PERIOD, self._look, clock=WALL)
+        self._timer.cancel()
         self._told = 0.0
         self._subscription: Any = None
         self._problem, self._slow = 'not configured', ''
@@ -66,13 +62,20 @@ class RobotDescriptionManager:
         for note in self._remarks:
             node.get_logger().warning(note)
 
-    def load(self) -> None:
-        """Build the model from the parameters, or subscribe to the topic."""
-        text = read_description(self._parameters)
-        if text:
-            self._text = text
-            self._go_on(self._built(text))
-            return
+    def load(self) -> bool:
+        """Build the model from the parameters, or subscribe to the topic; return if that works."""
+        try:
+            if text := read_description(self._parameters):
+                self._text = text
+                self._go_on(self._built(text))
+            else:
+                self._listen()
+        except (KaneDynamicsError, ParameterException) as error:
+            self._fail(error)
+            return False
+        return True
+
+    def _listen(self) -> None:
         self.from_topic = True
         self._subscription = self._node.create_subscription(
             String, 'robot_description', self._on_text, LATCHED
@@ -89,11 +92,11 @@ class RobotDescriptionManager:
             self._node.destroy_subscription(self._subscription)
         self._building = None
         self._end_compiling()
-        self._look_no_more()
+        self._timer.cancel()
         self._subscription, self.model, self.dynamics, self.from_topic = None, None, None, False
         self._problem, self._slow, self._text = 'not configured', '', ''
 
-    def fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         """Report a description that cannot be used; a model from before stays in use."""
         self._problem = f'robot description cannot be used: {error}'
         self._node.get_logger().error(self._problem)
@@ -108,7 +111,7 @@ class RobotDescriptionManager:
             self._keep()
             return
         self._building = BackgroundTask(lambda: self._built(message.data))
-        self._look_on()
+        self._timer.reset()
 
     def _keep(self) -> None:
         """Go on with the model in use: the description of a better one was taken back."""
@@ -118,9 +121,8 @@ class RobotDescriptionManager:
 
     def _built(self, text: str) -> Dynamics:
         """Return the dynamics of a description, compiled if the cache has them."""
-        model = build_model(self._parameters, text, self._motors)
-        dynamics = Dynamics(model, self._compile_options())
-        if self._policy != 'never':
+        dynamics = Dynamics(build_model(self._parameters, text), self._compile_options())
+        if self._parameters.compiled != 'never':
             # what is wrong with the compiler or the cache, the compilation will say
             with contextlib.suppress(KaneDynamicsError, RuntimeError, OSError, ImportError):
                 dynamics.load()
@@ -128,15 +130,16 @@ class RobotDescriptionManager:
 
     def _go_on(self, dynamics: Dynamics) -> None:
         """Use dynamics that have been built, at once or after they have been compiled."""
-        slow = not dynamics.compiled and self._policy != 'never'
-        if not slow or self._policy == 'auto':
+        policy = self._parameters.compiled
+        slow = not dynamics.compiled and policy != 'never'
+        if not slow or policy == 'auto':
             self._use(dynamics)
         if slow:
             self._end_compiling()
             self._compiling = Compilation(self._parameters, dynamics)
             self._problem = '' if self.dynamics is dynamics else 'compiling the dynamics'
             self._node.get_logger().info('compiling the dynamics of this robot, the first time')
-            self._look_on()
+            self._timer.reset()
 
     def _use(self, dynamics: Dynamics) -> None:
         """Hand complete dynamics to the node."""
@@ -171,9 +174,9 @@ class RobotDescriptionManager:
             if self._compiling is not None:
                 self._look_after(self._compiling)
         except UNUSABLE as error:
-            self.fail(error)
+            self._fail(error)
         if self._building is None and self._compiling is None:
-            self._look_no_more()
+            self._timer.cancel()
 
     def _look_after(self, compiling: Compilation) -> None:
         logger = self._node.get_logger()
@@ -187,12 +190,11 @@ class RobotDescriptionManager:
         error = compiling.error()
         if error is not None:
             self._not_compiled(dynamics, error)
-        elif dynamics is self.dynamics:
-            dynamics.use(compiling.result())
-            self._on_compiled()
+            return
+        dynamics.use(compiling.result())
+        if dynamics is self.dynamics:
             logger.info(f'dynamics: {self._dynamics_in_words()}')
         else:
-            dynamics.use(compiling.result())
             self._use(dynamics)
 
     def _not_compiled(self, dynamics: Dynamics, error: BaseException) -> None:
@@ -206,16 +208,6 @@ class RobotDescriptionManager:
         if self._compiling is not None:
             self._compiling.stop()
         self._compiling = None
-
-    def _look_on(self) -> None:
-        if self._timer is None:  # one for all models: rclpy keeps some bytes of each that was
-            self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=WALL)
-        elif self._timer.is_canceled():
-            self._timer.reset()
-
-    def _look_no_more(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
 
     # diagnostics
 
@@ -245,11 +237,8 @@ class RobotDescriptionManager:
         if self._problem:
             line = f'{self._problem} (the model from before is in use)'
             return Status(WARN if self._compiling is not None else ERROR, line, values)
-        if self._slow:
-            return Status(WARN, self._slow, values)
-        if notes:
-            return Status(WARN, notes[0], values)
-        return Status(OK, 'ok', values)
+        warning = self._slow or next(iter(notes), '')
+        return Status(WARN, warning, values) if warning else Status(OK, 'ok', values)
 
     def _dynamics_in_words(self) -> str:
         status = self._dynamics_status()

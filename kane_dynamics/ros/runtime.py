@@ -32,13 +32,12 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 from kane_dynamics.messages.intra_process import IntraProcess
 
 
-def try_import(module: str, attribute: str = '') -> Any:
-    """Return a module or one of its attributes, or None where it is not installed."""
+def try_import(module: str, attribute: str) -> Any:
+    """Return an attribute of a module, or None where it is not installed."""
     try:
-        result = importlib.import_module(module)
+        return getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         return None
-    return getattr(result, attribute, None) if attribute else result
 
 
 TFMessage: Any = try_import('tf2_msgs.msg', 'TFMessage')
@@ -49,14 +48,11 @@ class Launcher:
 
     def __init__(self, pid: int) -> None:
         self.pid, self.problem = pid, ''
-        self._descriptor = -1
-        self._lost = False
-        if not pid:
-            return
+        self._poll, self._lost, self._descriptor = select.poll(), False, -1
         try:
-            self._descriptor = os.pidfd_open(pid)
-            self._poll = select.poll()
-            self._poll.register(self._descriptor, select.POLLIN)
+            if pid:
+                self._descriptor = os.pidfd_open(pid)
+                self._poll.register(self._descriptor, select.POLLIN)
         except ProcessLookupError:
             self._lost = True  # it ended while this process started
         except (AttributeError, OSError) as error:
@@ -64,9 +60,7 @@ class Launcher:
 
     def ended(self) -> bool:
         """Return whether the process has ended."""
-        if self._descriptor >= 0 and not self._lost:
-            self._lost = bool(self._poll.poll(0))
-        return self._lost
+        return self._lost or bool(self._poll.poll(0))
 
     def close(self) -> None:
         """Stop watching."""
@@ -169,15 +163,7 @@ def new_intra_process() -> IntraProcess:
     return IntraProcess(serialize_message, deserialize_message)
 
 
-def run(factory: Callable[..., Any], args: Sequence[str] | None = None) -> int:
-    """Run one node; parameters and result as for `run_together`."""
-    return run_together([factory], args)
-
-
-Factories = Sequence[Callable[..., Any]]
-
-
-def run_together(factories: Factories, args: Sequence[str] | None = None) -> int:
+def run(factories: Sequence[Callable[..., Any]], args: Sequence[str] | None = None) -> int:
     """Run nodes until SIGINT, SIGTERM, SIGHUP or end of their launcher; return the exit code."""
     use_one_heap()
     logger = get_logger('kane_dynamics')
@@ -269,10 +255,10 @@ def without_arguments(callback: Callable[[], None]) -> Callable[[], None]:
 def fast_executor(*nodes: Any) -> Any:
     """Return the events executor, which takes less time, where rclpy and the nodes allow it."""
     context = nodes[0].context
-    experimental = try_import('rclpy.experimental', '')
-    if experimental is None or any(list(node.guards) for node in nodes):
+    events_executor = try_import('rclpy.experimental', 'EventsExecutor')
+    if events_executor is None or any(list(node.guards) for node in nodes):
         return SingleThreadedExecutor(context=context)  # the other serves no guard conditions
-    return experimental.EventsExecutor(context=context)
+    return events_executor(context=context)
 
 
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
@@ -30,42 +30,40 @@ class Stepping:
     """Steps that a service has asked for."""
 
     def __init__(self, node: Node, advance: Callable[[int], int]) -> None:
-        self._node, self._advance, self._left = node, advance, 0
+        self._node, self._advance = node, advance
+        self._run: object = None  # the one that goes on
+        self._turn: Future[None] = Future()
 
     @property
     def busy(self) -> bool:
         """Return whether steps are being done."""
-        return self._left > 0
+        return self._run is not None
 
     def stop(self) -> None:
         """Do no more of the steps."""
-        self._left = 0
+        self._run = None
 
     async def run(self, count: int) -> bool:
-        """Do steps until the end; return whether all were done."""
-        self._left = count
-        done = self._part()
-        if self._left:
-            ended: Future[bool] = Future()
+        """Do steps until the end, a part in each turn; return whether all were done."""
+        left, self._run = count, (run := object())
+        timer = self._node.create_timer(0.001, self._on_turn, clock=WALL)
+        until = time.monotonic() + PART
+        while self._run is run and (steps := self._advance(left)):
+            left -= steps
+            if left <= 0:
+                self._run = None
+            elif time.monotonic() > until:
+                self._turn = Future()
+                await self._turn
+                until = time.monotonic() + PART
+        self._node.destroy_timer(timer)
+        if self._run is run:  # trouble
+            self._run = None
+        return left <= 0
 
-            def ring() -> None:
-                if not ended.done() and (self._part() or not self._left):
-                    ended.set_result(True)
-
-            timer = self._node.create_timer(0.001, ring, clock=WALL)
-            await ended
-            self._node.destroy_timer(timer)
-            done = self._all
-        return done
-
-    def _part(self) -> bool:
-        """Do some of the steps that are left; return whether these were the last."""
-        self._all, until = False, time.monotonic() + PART
-        while self._left and time.monotonic() < until:
-            steps = self._advance(self._left)
-            self._left = max(self._left - steps, 0) if steps else 0
-            self._all = bool(steps) and not self._left
-        return self._all
+    def _on_turn(self) -> None:
+        if not self._turn.done():
+            self._turn.set_result(None)
 
 
 WAITING = 'lockstep: waiting for the first effort command'
@@ -83,8 +81,8 @@ class SimulationLoop(ComposableNode):
         self.plant: Plant | None = None
         self._commands: CommandInput | None = None
         self._paused = self.parameters.start_paused
-        self._trouble = ''
-        self._account = LoopStatistics()
+        self.trouble = ''  # why the simulation stopped
+        self.statistics = LoopStatistics()
         self._pacer = Rate(self.parameters.rtf)
         self._lockstep = Lockstep(self.parameters.lockstep)
         # on the wall clock a timer is enough, and the events executor serves no guard conditions
@@ -96,21 +94,6 @@ class SimulationLoop(ComposableNode):
         self._output = SimulatorOutput(self, self.parameters)
         self._stamp, self._first_stamp, self._published_at = 0, 0, 0.0
         self._switches = Switches(self, self.parameters.constraints_names, self.present_stamp)
-
-    @property
-    def trouble(self) -> str:
-        """Return why the simulation stopped, or ''."""
-        return self._trouble
-
-    @property
-    def missed(self) -> int:
-        """Return how many periods began without the efforts of their state, or a period late."""
-        return self._account.missed
-
-    @property
-    def missed_stamps(self) -> Sequence[int]:
-        """Return the stamps of the newest of these states [ns]."""
-        return tuple(self._account.missed_stamps)
 
     def start_timers(self, plant: Plant) -> None:
         """Begin to run periods."""
@@ -130,8 +113,8 @@ class SimulationLoop(ComposableNode):
 
     def on_tick(self) -> None:
         """Run one period if it is due; more follow after the callbacks that wait now."""
-        if self.plant is None or self._paused or self._trouble or self._lockstep.waiting():
-            self._account.interrupt()
+        if self.plant is None or self._paused or self.trouble or self._lockstep.waiting():
+            self.statistics.interrupt()
             self._pacer.skip()
             return
         for _ in range(BACKLOG if self._stamps.follows else 1):
@@ -148,10 +131,10 @@ class SimulationLoop(ComposableNode):
 
     def _on_silence(self) -> None:
         """Lockstep: repeat a state that nobody answered; after the timeout go on without."""
-        if self.plant is None or self._paused or self._trouble:
+        if self.plant is None or self._paused or self.trouble:
             return
         if self._lockstep.lost(self.parameters.timeout_command):
-            self._account.add(timeouts=1)
+            self.statistics.add(timeouts=1)
             self.plant.release_all()
             self.run_period(self.plant)
         elif self._lockstep.repeat():
@@ -161,7 +144,7 @@ class SimulationLoop(ComposableNode):
         """Integrate to the next publication and publish."""
         answered = self._commands.stamp if self._commands is not None else 0
         late = self._pacer.late() and not self.parameters.lockstep
-        self._account.period(self._stamp, answered, self.parameters.timeout_command, late)
+        self.statistics.period(self._stamp, answered, self.parameters.timeout_command, late)
         if self.advance(plant, plant.steps_to_state):
             self.publish()
 
@@ -170,13 +153,13 @@ class SimulationLoop(ComposableNode):
         if not self.parameters.lockstep:
             late = plant.release(self.parameters.timeout_command)
             if len(late):
-                self._account.add(released=len(late))
+                self.statistics.add(released=len(late))
         try:
             plant.advance(steps)
         except KaneDynamicsError as error:
-            self._trouble = f'stopped until ~/reset: {error}'
-            self.get_logger().error(self._trouble)
-        return not self._trouble
+            self.trouble = f'stopped until ~/reset: {error}'
+            self.get_logger().error(self.trouble)
+        return not self.trouble
 
     def publish(self) -> None:
         """Publish the present state, which nobody has answered."""
@@ -215,15 +198,15 @@ class SimulationLoop(ComposableNode):
         if plant is None:
             return Status(ERROR, 'no model')
         achieved = self._pacer.achieved(plant.time)
-        self._account.seen(clamped=plant.clamped, stopped=plant.stop_hits)
+        self.statistics.seen(clamped=plant.clamped, stopped=plant.stop_hits)
         lockstep = self.parameters.lockstep
         complaints = (
-            (ERROR, self._trouble),
+            (ERROR, self.trouble),
             (ERROR, self._stamps.problem()),
             (WARN, self._output.crowd),
             (WARN, WAITING if self._lockstep.alone() else ''),
             (WARN, BRAKED if plant.braked else ''),
-            (WARN, self._account.note(0.0 if lockstep else self._pacer.rtf, achieved)),
+            (WARN, self.statistics.note(0.0 if lockstep else self._pacer.rtf, achieved)),
         )
         values: dict[str, object] = {
             'time [s]': f'{plant.time * 1e-9:.9f}',
@@ -232,8 +215,8 @@ class SimulationLoop(ComposableNode):
             'real time factor': f'{achieved:.3f}',
             'brakes': 'closed' if plant.braked else 'open',
             'stamps': self._stamps.in_words(),
-            **self._account.values(),
-            'efforts after [ms]': self._account.delays(),
+            **self.statistics.values(),
+            'efforts after [ms]': self.statistics.delays(),
             'intra-process messages': self.intra_process.served if self.intra_process else 0,
         }
         if self._output.note:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 import kane_dynamics as kd
@@ -89,22 +88,22 @@ class DeviceInput(EventInput):
 class WrenchInput(EventInput):
     """Checks wrenches and hands them to the plant."""
 
-    def __init__(self, plant: Plant, prefix: str, duration: Callable[[], float]) -> None:
+    def __init__(self, plant: Plant, node: Any) -> None:
         super().__init__('external wrench')
-        self._plant, self._prefix, self._duration = plant, prefix, duration
+        self._plant, self._node = plant, node
         frames = plant.model.robot.frames
         self._links = {name for name, frame in frames.items() if frame.body != WORLD}
 
     def accept(self, message: Any) -> None:
         """Check a WrenchStamped and let it act."""
-        link = message.header.frame_id
-        name = link.removeprefix(self._prefix)
-        if name not in self._links or not link.startswith(self._prefix):
-            known = sorted(self._prefix + other for other in self._links)
+        p, link = self._node.parameters, message.header.frame_id
+        name = link.removeprefix(p.frame_prefix)
+        if name not in self._links or not link.startswith(p.frame_prefix):
+            known = sorted(p.frame_prefix + other for other in self._links)
             reason = f"external wrench: no moving link '{link}'; there are {known}"
             raise RejectedInput('frame', reason)
         wrench = read_wrench('external wrench', message)
-        self._plant.push(name, wrench, self._duration())
+        self._plant.push(name, wrench, p.timeout_external_wrench)
 
 
 class StateInput(EventInput):
@@ -136,31 +135,24 @@ class StateInput(EventInput):
 class SimulatorInputs:
     """The topics by which others act on a simulator; without a plant they do nothing."""
 
-    def __init__(
-        self,
-        node: Node,
-        parameters: Callable[[], SimulatorParameters],
-        on_state: Callable[[], None],
-    ) -> None:
-        self._parameters, self._on_state = parameters, on_state
+    def __init__(self, node: Any, on_state: Callable[[], None]) -> None:
+        self._node, self._on_state = node, on_state
         self._inputs: dict[str, EventInput] = {}
         self._plant: Plant | None = None
         create = node.create_subscription  # wrenches on several links are several messages
         create(WrenchStamped, '~/external_wrench', partial(self._take, 'wrench'), STATE)
         create(JointState, '~/set_state', self._on_set_state, STATE)
-        if parameters().device_link:
+        if node.parameters.device_link:
             create(PoseStamped, '~/device_pose', self._on_pose, COMMAND)
             self._wrench = node.create_publisher(WrenchStamped, '~/device_wrench', COMMAND)
 
     def prepare(self, plant: Plant) -> None:
         """Listen for a plant; errors as for `DeviceInput`."""
-        p = self._parameters()
         inputs: dict[str, EventInput] = {
-            'wrench': WrenchInput(
-                plant, p.frame_prefix, lambda: self._parameters().timeout_external_wrench
-            ),
+            'wrench': WrenchInput(plant, self._node),
             'state': StateInput(plant),
         }
+        p: SimulatorParameters = self._node.parameters
         if p.device_link:
             inputs['device'] = DeviceInput(plant, p, p.frame_prefix + p.odom_frame_id)
         self._plant, self._inputs = plant, inputs
@@ -192,6 +184,6 @@ class SimulatorInputs:
         return status.plus({'acting on': ' '.join(self._plant.pushed) or '-'})
 
     def _device_status(self) -> Status:
-        if not self._parameters().device_link:
+        if not self._node.parameters.device_link:
             return Status(OK, 'no device')
         return input_status(self._inputs.get('device'))

@@ -2,16 +2,16 @@
 """``kane_simulator``: efforts in, joint_states, odom, tf and /clock out."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
-from rclpy.exceptions import ParameterException
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
 from kane_dynamics.control.node_dynamics import CompileOptions, Dynamics
-from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.plant.command_input import CommandInput
 from kane_dynamics.plant.event_plant import EventPlant
 from kane_dynamics.plant.plant import Plant
@@ -35,15 +35,15 @@ class SimulatorNode(SimulationLoop):
 
     def __init__(self, name: str = 'kane_simulator', **options: Any) -> None:
         super().__init__(name, **options)
+        p = self.parameters
+        patient = p.lockstep and p.compiled == 'auto'
         self.host = RobotDescriptionManager(
             self,
-            self.parameters,
+            replace(p, compiled='wait') if patient else p,
             self._on_model,
-            on_compiled=self._on_compiled,
-            patient=self.parameters.lockstep,
-            compile_options=lambda: CompileOptions(integrator=self.parameters.integrator),
+            compile_options=lambda: CompileOptions(integrator=p.integrator),
         )
-        self._payloads = Payloads(self, self.parameters.payloads, bounded=False)
+        self.payloads = Payloads(self, self.parameters, bounded=False)
         install_validation(self, SimulatorParameters, self._reread)
         self.create_subscription(JointState, '~/effort_command', self._on_effort, COMMAND)
         self.create_subscription(Float64MultiArray, '~/commands', self._on_array, COMMAND)
@@ -55,7 +55,7 @@ class SimulatorNode(SimulationLoop):
         if self._driven:
             kind = TwistStamped if self.parameters.base_cmd_vel_stamped else Twist
             self.create_subscription(kind, 'cmd_vel', self._on_cmd_vel, COMMAND)
-        self._outside = SimulatorInputs(self, lambda: self.parameters, self._begin_again)
+        self._outside = SimulatorInputs(self, self._begin_again)
         self.create_service(Empty, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
@@ -82,10 +82,7 @@ class SimulatorNode(SimulationLoop):
         if self._stamps.follows:
             self._pacer.follow(self.node_time)
         self.create_timer(LOOK_PERIOD, self.look_around, clock=WALL)
-        try:
-            self.host.load()
-        except (KaneDynamicsError, ParameterException) as error:
-            self.host.fail(error)
+        self.host.load()
 
     def stop(self) -> None:
         """Stop what still runs in the background."""
@@ -93,11 +90,7 @@ class SimulatorNode(SimulationLoop):
 
     def _reread(self) -> None:
         self.parameters = read(self, SimulatorParameters)
-        self._payloads.apply(self.host.dynamics)
-
-    def _on_compiled(self) -> None:
-        if self.plant is not None:
-            self.plant.speed_up()
+        self.payloads.apply(self.host.dynamics)
 
     def _on_model(self, dynamics: Dynamics) -> None:
         model = dynamics.model
@@ -105,7 +98,7 @@ class SimulatorNode(SimulationLoop):
         initial = read_for_joints(self, 'initial_positions.<joint>', model.joints)
         self._output.prepare(dynamics, own_description=not self.host.from_topic)
         first = self.plant is None
-        self._payloads.apply(dynamics)
+        self.payloads.apply(dynamics)
         declared = self._switches.declared(model.robot)
         if declared and self.parameters.payloads:
             raise InvalidInputError('constraints that are switched and payloads exclude another')
@@ -133,7 +126,7 @@ class SimulatorNode(SimulationLoop):
         if not self._commands.take(message, now, since, lockstep):
             return
         if self._commands.stamp == self._stamp:
-            self._account.delay(time.perf_counter() - self._published_at)
+            self.statistics.delay(time.perf_counter() - self._published_at)
         if not lockstep:
             return
         self._lockstep.answer()
@@ -168,19 +161,19 @@ class SimulatorNode(SimulationLoop):
 
     def _begin_again(self) -> None:
         """Publish a state that others have set, and go on from it."""
-        self._trouble = ''
-        self._account.interrupt()
+        self.trouble = ''
+        self.statistics.interrupt()
         self._pacer.skip()
         self.publish()
 
     def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         self._paused = request.data
         self._stepping.stop()
-        self._account.interrupt()
+        self.statistics.interrupt()
         self._pacer.skip()
         self.go_on()
-        response.success = self._paused or not self._trouble
-        response.message = self._trouble or ('paused' if self._paused else 'running')
+        response.success = self._paused or not self.trouble
+        response.message = self.trouble or ('paused' if self._paused else 'running')
         return response
 
     def _on_release(self, request: Trigger.Request, response: Trigger.Response) -> Any:
@@ -198,7 +191,7 @@ class SimulatorNode(SimulationLoop):
             return response
         response.success = await self._stepping.run(self.parameters.step_count)
         stopped = '' if response.success else 'interrupted at '
-        response.message = self._trouble or f'{stopped}time {plant.time * 1e-9:.9f} s'
+        response.message = self.trouble or f'{stopped}time {plant.time * 1e-9:.9f} s'
         return response
 
     def _do_steps(self, most: int) -> int:
@@ -214,7 +207,7 @@ class SimulatorNode(SimulationLoop):
     # diagnostics
 
     def _model_status(self) -> Status:
-        return self.host.status().plus(self._payloads.in_words())
+        return self.host.status().plus(self.payloads.in_words())
 
     def _command_status(self) -> Status:
         return input_status(self._commands)

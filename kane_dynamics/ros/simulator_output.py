@@ -75,15 +75,16 @@ class SimulatedClock:
         if self.local and others and min(others) < self._node.get_fully_qualified_name():
             self._follow(min(others))
             return True
-        if self.local and others and others != self._rivals:
-            self._node.get_logger().error(_rivals_in_words(others))
-        self._rivals = others
+        before, self._rivals = self._rivals, others
+        if self.local and others and others != before:
+            self._node.get_logger().error(self.problem())
         return False
 
     def problem(self) -> str:
         """Return what is wrong with the time, or ''."""
         if self.local and self._rivals:
-            return _rivals_in_words(self._rivals)
+            rivals = ', '.join(self._rivals)
+            return f'{TOPIC} is published by {rivals} too: time jumps for everybody'
         sim_time = self._node.get_clock().ros_time_is_active
         if not self.local and sim_time and not self._node.count_publishers(TOPIC):
             return f'time stands still: nobody publishes {TOPIC}'
@@ -116,10 +117,6 @@ class SimulatedClock:
             f'{other} publishes {TOPIC} already: this simulator follows it and publishes none '
             '(publish_clock: false with use_sim_time: true says the same without this warning)'
         )
-
-
-def _rivals_in_words(names: list[str]) -> str:
-    return f'{TOPIC} is published by {", ".join(names)} too: time jumps for everybody'
 
 
 class ConstraintMessage:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -48,12 +48,9 @@ class Switches:
                     f"parameter '{override}': '{name}' is not in constraints.names "
                     f'{list(self._names)}'
                 )
-        table = {name: self._parameters(name) for name in self._names}
+        declare_for_each(self._node, ConstraintParameters, '<constraint>', self._names)
+        table = {name: read(self._node, ConstraintParameters, name) for name in self._names}
         return declared_constraints(robot, table)
-
-    def _parameters(self, name: str) -> ConstraintParameters:
-        declare_for_each(self._node, ConstraintParameters, '<constraint>', (name,))
-        return read(self._node, ConstraintParameters, name)
 
     def prepare(self, plant: Plant) -> None:
         """Switch the constraints of a plant from now on."""
@@ -69,31 +66,28 @@ class Switches:
     def publish(self, stamp: int) -> None:
         """Publish what happened since the last call, with the stamps of the events."""
         plant = self._plant
-        for event in () if plant is None else plant.new_events():
+        if plant is None:
+            return
+        for event in plant.new_events():
             self._count += 1
-            ago = plant.time - round(event.time * NANO) if plant is not None else 0
-            self._publish_event(event, stamp - max(ago, 0))
+            ago = plant.time - round(event.time * NANO)
+            speeds = plant.model.robot.velocity_names
+            self._publish_event(event, speeds, stamp - max(ago, 0))
 
-    def _publish_event(self, event: kd.Event, stamp: int) -> None:
+    def _publish_event(self, event: kd.Event, speeds: Sequence[str], stamp: int) -> None:
         forces = JointState(name=list(event.forces), effort=list(event.forces.values()))
         zeros = [0.0] * len(event.forces)
         forces.position, forces.velocity = zeros, zeros
         set_stamp(forces.header.stamp, stamp)
         self._forces.publish(forces)
-        speeds = self._plant.model.robot.velocity_names if self._plant is not None else ()
         values = {f'state of {name}': state or 'off' for name, state in event.states.items()}
         values['energy loss [J]'] = f'{event.energy_loss:.9g}'
         for speed, impulse in zip(speeds, event.impulse, strict=True):
             if impulse:
                 values[f'impulse on {speed} [N s or N m s]'] = f'{impulse:.9g}'
-        status = DiagnosticStatus(
-            level=WARN if event.kind == 'breaks' else OK,
-            name=f'{event.kind}: {", ".join(event.names)}',
-            message=str(event),
-            hardware_id=self._node.get_fully_qualified_name(),
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )
-        message = DiagnosticArray(status=[status])
+        status = Status(WARN if event.kind == 'breaks' else OK, str(event), values)
+        name, node = f'{event.kind}: {", ".join(event.names)}', self._node
+        message = DiagnosticArray(status=[status.to_msg(name, node.get_fully_qualified_name())])
         set_stamp(message.header.stamp, stamp)
         self._events.publish(message)
 

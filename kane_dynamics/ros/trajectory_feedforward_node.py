@@ -3,15 +3,13 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
-from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.action import ActionClient, ActionServer
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.node import Node
-from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kane_dynamics.control.node_dynamics import Dynamics
@@ -24,7 +22,7 @@ from kane_dynamics.control.trajectory_filter import (
 )
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
 from kane_dynamics.messages.inputs import Input
-from kane_dynamics.ros.action_proxy import ActionProxy, Responses
+from kane_dynamics.ros.action_proxy import ActionProxy
 from kane_dynamics.ros.base_node import DynamicsNode
 from kane_dynamics.ros.diagnostics import OK, WARN, Status
 from kane_dynamics.ros.runtime import COMMAND, WALL, try_import
@@ -41,58 +39,7 @@ def take_waiting(subscriptions: Iterable[Any]) -> None:
                 subscription.callback(waiting[0])
 
 
-RESPONSES = Responses(GoalResponse.ACCEPT, CancelResponse.ACCEPT, CancelResponse.REJECT)
-
-
-def joint_trajectory_proxy(
-    node: Node,
-    target: str,
-    begin: Callable[[Any], TrajectoryRequest],
-    end: Callable[[Any, TrajectoryRequest], Filled],
-    measured: Callable[[Sequence[str], str], list[float]],
-    stop: Callable[[Any], Any],
-) -> ActionProxy | None:
-    """Serve ``~/follow_joint_trajectory`` in front of the action of a controller."""
-    action = try_import('control_msgs.action', 'FollowJointTrajectory')
-    logger = node.get_logger()
-    if action is None:
-        logger.warning(
-            'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the action '
-            'install ros-<distribution>-control-msgs'
-        )
-        return None
-
-    def standing(goal: Any) -> Any:
-        """Return feedback of joints that stay where they are."""
-        feedback, names = action.Feedback(), goal.trajectory.joint_names
-        feedback.header.stamp = node.get_clock().now().to_msg()
-        feedback.joint_names = names
-        feedback.desired.positions = feedback.actual.positions = measured(names, 'position')
-        feedback.error.positions = [0.0] * len(names)
-        return feedback
-
-    proxy = ActionProxy(
-        begin,
-        end,
-        ActionClient(node, action, target),
-        RESPONSES,
-        Future,
-        action.Result,
-        stop,
-        standing,
-        lambda reason: logger.error(reason),
-    )
-    ActionServer(
-        node,
-        action,
-        '~/follow_joint_trajectory',
-        proxy.execute,
-        goal_callback=proxy.on_goal,
-        cancel_callback=proxy.on_cancel,
-    )
-    return proxy
-
-
+ACTION: Any = try_import('control_msgs.action', 'FollowJointTrajectory')
 STOP_TIME = 0.4
 """Time [s] in which an arm comes to rest whose goal is cancelled."""
 LOOK_PERIOD = 0.05
@@ -102,22 +49,32 @@ LOOK_PERIOD = 0.05
 class TrajectoryFeedforwardNode(DynamicsNode):
     """Fills the efforts of trajectories and passes them on to a controller."""
 
+    law: TrajectoryFilter
+
     def __init__(self, name: str = 'kane_trajectory_feedforward', **options: Any) -> None:
         super().__init__(name, **options)
-        self._filter: TrajectoryFilter | None = None
         self._count = TrajectoryCount()
         target = self.parameters.controller
         topic = f'{target}/joint_trajectory'
         self._output = self.create_lifecycle_publisher(JointTrajectory, topic, COMMAND)
-        self._proxy = joint_trajectory_proxy(
-            self,
-            f'{target}/follow_joint_trajectory',
+        self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
+        self._proxy = proxy = ActionProxy(
             lambda goal: self._begin(goal.trajectory, goal.multi_dof_trajectory),
             self._end_goal,
-            self._measured,
             self._stop,
+            self._standing,
+            ACTION and ActionClient(self, ACTION, f'{target}/follow_joint_trajectory'),
+            ACTION,
+            self.get_logger().error,
         )
-        self._newest: tuple[JointTrajectory, TrajectoryRequest] | None = None
+        if ACTION is None:
+            self.get_logger().warning(
+                'no control_msgs: trajectories are taken from ~/joint_trajectory only; for the '
+                'action install ros-<distribution>-control-msgs'
+            )
+            return
+        served = ACTION, '~/follow_joint_trajectory', proxy.execute
+        ActionServer(self, *served, goal_callback=proxy.on_goal, cancel_callback=proxy.on_cancel)
 
     # model and parameters
 
@@ -126,17 +83,11 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         result = TrajectoryFilter(dynamics, self.parameters, self.new_guard, JointTrajectoryPoint)
         return result, {'cmd_vel': result.base}
 
-    def take(self, dynamics: Dynamics, prepared: TrajectoryFilter) -> None:
+    def take(self, dynamics: Dynamics, law: TrajectoryFilter) -> None:
         """Fill the trajectories of a new model; what was for the old one is given up."""
-        self._filter = prepared
+        super().take(dynamics, law)
         self._give_up()
-        if self._proxy is not None:
-            self._proxy.give_up('the robot is another one now')
-
-    def parameters_changed(self) -> None:
-        """Take over changed terms, spacing and limits."""
-        if self._filter is not None:
-            self._filter.configure(self.parameters)
+        self._proxy.give_up('the robot is another one now')
 
     # the loop
 
@@ -167,8 +118,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _look(self) -> None:
         """Let go on what has been filled beside the callbacks."""
-        if self._proxy is not None:
-            self._proxy.look()
+        self._proxy.look()
         if self._newest is None or not self._newest[1].done():
             return
         (message, trajectory), self._newest = self._newest, None
@@ -187,11 +137,11 @@ class TrajectoryFeedforwardNode(DynamicsNode):
 
     def _begin(self, message: JointTrajectory, multi_dof: Any = None) -> TrajectoryRequest:
         def begin() -> Preparation:
-            if self._filter is None or self.state is None:
+            if self.state is None:
                 raise InvalidInputError('no model')
             self.state.assemble()
             now = self.get_clock().now().nanoseconds
-            return self._filter.begin(message, self.state, now, multi_dof)
+            return self.law.begin(message, self.state, now, multi_dof)
 
         return TrajectoryRequest(begin, self._problem)
 
@@ -233,18 +183,26 @@ class TrajectoryFeedforwardNode(DynamicsNode):
         point.time_from_start.nanosec = round(STOP_TIME * 1e9)
         return type(goal)(trajectory=JointTrajectory(joint_names=names, points=[point]))
 
+    def _standing(self, goal: Any) -> Any:
+        """Return feedback of joints that stay where they are."""
+        feedback, names = ACTION.Feedback(), goal.trajectory.joint_names
+        feedback.header.stamp = self.get_clock().now().to_msg()
+        feedback.joint_names = names
+        feedback.desired.positions = feedback.actual.positions = self._measured(names, 'position')
+        feedback.error.positions = [0.0] * len(names)
+        return feedback
+
     def compute(self, stamp: int, q: Floats, v: Floats) -> None:
         """Take over the odometry; there is output for trajectories only."""
-        if self._filter is not None and self.state is not None and self.state.odom is not None:
-            self._filter.base.see(self.state.odom)
+        if self.state is not None and self.state.odom is not None:
+            self.law.base.see(self.state.odom)
 
     def state_lost(self) -> None:
         """Refuse trajectories until there is a state again; what runs goes on."""
 
     def _watch(self) -> None:
         super()._watch()
-        if self._proxy is not None:
-            self._proxy.watch()
+        self._proxy.watch()
 
     def forget(self) -> None:
         """Drop measured state and command, and what is being filled."""
@@ -256,8 +214,7 @@ class TrajectoryFeedforwardNode(DynamicsNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Cancel what runs, then stop listening."""
         self._give_up()
-        if self._proxy is not None:
-            self._proxy.cancel_all()
+        self._proxy.cancel_all()
         return super().on_deactivate(state)
 
     # diagnostics
@@ -272,6 +229,6 @@ class TrajectoryFeedforwardNode(DynamicsNode):
             'passed on': count.passed,
             'refused': count.refused,
             'newest': count.newest or 'none yet',
-            'action': 'no control_msgs' if self._proxy is None else f'{self._proxy.running} goals',
+            'action': f'{self._proxy.running} goals' if ACTION else 'no control_msgs',
         }
         return Status(WARN if count.reason else OK, count.reason or 'ok', values)

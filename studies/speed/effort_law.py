@@ -76,8 +76,8 @@ class Caller:
     def law(self) -> None:
         """Compute the efforts of the last state."""
         node = self.node
-        if node.state is not None and node._controller is not None:
-            node._controller.effort(node.get_clock().now().nanoseconds, node.state.q, node.state.v)
+        if node.state is not None:
+            node.law.effort(node.get_clock().now().nanoseconds, node.state.q, node.state.v)
 
     def floor(self) -> None:
         """Publish the messages of the last state again."""

@@ -24,7 +24,7 @@ def test_stand_ins_of_presets_do_not_spill(robot, monkeypatch):
     import ros_models
 
     p = ros_models.from_preset(f'robots/{robot}', InverseDynamicsParameters)
-    model = build_model(p, preset_robots.stand_in(robot, AXES), p.joints)
+    model = build_model(p, preset_robots.stand_in(robot, AXES))
     made_of = cuda.recipe(model.robot, model.constraints)
     graphs = [(function_graph('inverse_dynamics'),), (Tracer.forward_dynamics,)]
     if model.constraints:

@@ -3,6 +3,9 @@
 
 from types import SimpleNamespace
 
+from rclpy.action import CancelResponse, GoalResponse
+from rclpy.task import Future
+
 ACCEPTED, EXECUTING, CANCELING, SUCCEEDED, CANCELED, ABORTED = range(1, 7)
 LEGAL = {
     'execute': ((ACCEPTED,), EXECUTING),
@@ -11,36 +14,6 @@ LEGAL = {
     'abort': ((EXECUTING, CANCELING), ABORTED),
     'canceled': ((CANCELING,), CANCELED),
 }  # of rcl_action: design.ros2.org/articles/actions.html
-
-
-class Future:
-    """A future that coroutines can wait for, as rclpy.task.Future."""
-
-    def __init__(self):
-        self._done, self._result, self._callbacks = False, None, []
-
-    def __await__(self):
-        while not self._done:
-            yield self
-        return self._result
-
-    def done(self):
-        return self._done
-
-    def result(self):
-        return self._result
-
-    def set_result(self, result):
-        assert not self._done
-        self._done, self._result = True, result
-        for callback in self._callbacks:
-            callback(self)
-
-    def add_done_callback(self, callback):
-        if self._done:
-            callback(self)
-        else:
-            self._callbacks.append(callback)
 
 
 class Executor:
@@ -101,7 +74,7 @@ class Server:
 
     def send(self, request):
         """Return the goal and the future of its result."""
-        assert self.proxy.on_goal(request) == 'accept'
+        assert self.proxy.on_goal(request) == GoalResponse.ACCEPT
         goal = Goal(request)
         goal._change('execute')
         return goal, self.executor.start(self.proxy.execute(goal))
@@ -109,10 +82,10 @@ class Server:
     def cancel(self, goal):
         """Ask to cancel; return whether that was accepted. By default rclpy rejects."""
         answer = self.proxy.on_cancel(goal)
-        if answer == 'accept_cancel' and goal.status in (ACCEPTED, EXECUTING):
+        if answer == CancelResponse.ACCEPT and goal.status in (ACCEPTED, EXECUTING):
             goal._change('cancel')
         self.executor.spin()
-        return answer == 'accept_cancel'
+        return answer == CancelResponse.ACCEPT
 
 
 class Target:

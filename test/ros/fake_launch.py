@@ -42,8 +42,11 @@ class Recorded:
     def perform(self, context):
         """Return the text of a substitution."""
         if type(self).__name__ == 'LaunchConfiguration':
-            context.used.add(self.parts[0])
-            return context.values[self.parts[0]]
+            name = self.parts[0]
+            if name not in context.values:
+                return self.given['default']
+            context.used.add(name)
+            return context.values[name]
         return text(self, context)
 
 

@@ -54,7 +54,7 @@ def from_preset(robot, table=InverseDynamicsParameters, **values):
 def model_of(robot, **values):
     """Return the model of a preset."""
     p = from_preset(robot, **values)
-    return build_model(p, read_description(p), p.joints)
+    return build_model(p, read_description(p))
 
 
 def time_message(ns=0):

@@ -4,6 +4,9 @@
 from types import SimpleNamespace
 
 import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed: pip install .[ros]')
+
 from action_fakes import (
     ABORTED,
     CANCELED,
@@ -11,15 +14,15 @@ from action_fakes import (
     SUCCEEDED,
     Controller,
     Executor,
-    Future,
     Goal,
     Server,
 )
+from rclpy.action import GoalResponse
 
 from kane_dynamics.control.trajectory_filter import LINES, Filled, TrajectoryCount
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.messages.inputs import RejectedInput
-from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy, Responses
+from kane_dynamics.ros.action_proxy import ANSWER, SILENCE, ActionProxy
 from kane_dynamics.trajectories.joint_trajectory import JointTrajectory
 
 COARSE = JointTrajectory(('a',), [0.0, 1.0, 2.0], [[0.0]] * 3)
@@ -31,16 +34,13 @@ class Rig:
 
     def __init__(self):
         self.executor, self.controller, self.told = Executor(), Controller(), []
-        responses = Responses('accept', 'accept_cancel', 'reject_cancel')
         self.proxy = ActionProxy(
             lambda goal: goal,
             self.fill,
-            self.controller,
-            responses,
-            Future,
-            SimpleNamespace,
             lambda goal: self.stop,
             lambda goal: 'stands',
+            self.controller,
+            SimpleNamespace(Result=SimpleNamespace),
             self.told.append,
         )
         self.server, self.moved = Server(self.executor, self.proxy), ''
@@ -141,7 +141,7 @@ def test_without_a_controller_goals_are_refused(rig):
 
 def test_a_cancel_before_a_goal_executes_ends_it(rig):
     request = rig.request()
-    assert rig.proxy.on_goal(request) == 'accept'
+    assert rig.proxy.on_goal(request) == GoalResponse.ACCEPT
     goal = Goal(request)
     assert rig.server.cancel(goal)
     result = rig.executor.start(rig.proxy.execute(goal))

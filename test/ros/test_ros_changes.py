@@ -77,7 +77,7 @@ NODES = [
 @pytest.mark.parametrize('node', NODES, indirect=True)
 def test_whatever_taking_over_raises_leaves_the_old_values_in_force(node, monkeypatch):
     """An error of no family of ours, halfway through: the node goes on as before."""
-    monkeypatch.setattr(type(node), 'parameters_changed', raises_for_a_tenth(node))
+    monkeypatch.setattr(type(node), 'configure', raises_for_a_tenth(node))
     old = node.parameters.timeout_joint_states
     answer = node.set_parameters([Parameter('timeout.joint_states', value=0.1234)])[0]
     assert not answer.successful
@@ -88,21 +88,33 @@ def test_whatever_taking_over_raises_leaves_the_old_values_in_force(node, monkey
 
 def raises_for_a_tenth(node):
     """Return what takes changes over, except one, which it finds wrong when all is done."""
-    original = type(node).parameters_changed
+    original = type(node).configure
 
-    def changed(self):
-        original(self)
+    def changed(self, law):
+        original(self, law)
         if self.parameters.timeout_joint_states == 0.1234:
             raise RuntimeError('a tenth is too short')
 
     return changed
 
 
+@pytest.mark.parametrize('node', NODES, indirect=True)
+def test_after_cleanup_a_node_has_no_model(node):
+    """Regression: cleanup left the measured state, and a node activated anew computed with it."""
+    assert node.state_problem() != 'no model'
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert node.host.model is None
+    assert node.state_problem() == 'no model'
+    assert node.trigger_configure() == node.trigger_activate()
+    assert node.state_problem() != 'no model'
+
+
 @pytest.mark.parametrize('node', [(WrenchControlNode, {'frame': 'rod'})], indirect=True)
 def test_nothing_of_an_unknown_limit_is_unknown(node):
     """0 of an unknown limit was no number: the law ended the node."""
     assert node.set_parameters([Parameter('effort_limit_scale', value=0.0)])[0].successful
-    assert np.isfinite(node._controller.effort(np.array([0.5]), np.zeros(1))).all()
+    assert np.isfinite(node.law.effort(np.array([0.5]), np.zeros(1))).all()
     assert known_limits(np.array([0.0, np.inf, 8.0]), 0.0).tolist() == [np.inf, np.inf, 0.0]
 
 

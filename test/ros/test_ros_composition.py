@@ -68,8 +68,8 @@ def test_simulator_and_controller_share_a_process_and_a_thread():
     spin([simulator, controller], finished)
     context.try_shutdown()
     assert max(applied) == pytest.approx(9.81 * 0.5, rel=0.05)
-    missed, _, periods = simulator._account.values()['missed periods'].partition(' of ')
-    assert simulator.missed == int(missed) < int(periods)
+    missed, _, periods = simulator.statistics.values()['missed periods'].partition(' of ')
+    assert simulator.statistics.missed == int(missed) < int(periods)
 
 
 class LateNode(Node):

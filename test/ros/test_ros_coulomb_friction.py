@@ -33,7 +33,7 @@ def scrub_effort():
     text = (ROOT / 'robots' / 'nonholonomic.urdf').read_text()
     text = text.replace('<dynamics damping=', f'<dynamics friction="{FRICTION}" damping=')
     p = from_preset('nonholonomic')
-    dynamics = Dynamics(build_model(p, text, p.joints), CompileOptions(aims=True))
+    dynamics = Dynamics(build_model(p, text), CompileOptions(aims=True))
     dynamics.compile()
     return EffortLaw(dynamics), dynamics.model
 

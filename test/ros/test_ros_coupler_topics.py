@@ -98,9 +98,8 @@ def test_poses_that_are_refused(plant):
     assert source.take(message(hand, turned, stamp=20 * MS))
     assert not source.take(message(hand, turned, stamp=10 * MS))
     assert source.take(message(hand, turned, stamp=30 * MS))
-    report = source.guard.report()
-    assert report.rejected == {'frame': 2, 'nan': 1, 'order': 1}
-    assert report.accepted == 2
+    assert source.guard.rejected == {'frame': 2, 'nan': 1, 'order': 1}
+    assert source.guard.accepted == 2
 
 
 def test_what_no_device_is(plant):

@@ -125,11 +125,11 @@ def test_report_counts_and_forgets_only_what_was_reported(clock):
     source.take(full(clock))
     source.take(full(clock, names=('a', 'b')))
     source.take(full(clock, position=[1.0, np.nan, 2.0]))
-    report = source.guard.report()
-    assert (report.accepted, report.rejected) == (1, {'missing': 1, 'nan': 1})
-    assert report.rejected_since_last == 2
-    assert "'b'" in report.last_reason
-    assert source.guard.report().rejected_since_last == 0
+    guard = source.guard
+    assert (guard.accepted, guard.rejected) == (1, {'missing': 1, 'nan': 1})
+    assert guard.pop_rejections() == 2
+    assert "'b'" in guard.last_reason
+    assert guard.pop_rejections() == 0
 
 
 def test_states_after_one_with_a_stamp_ahead_count(clock):

@@ -54,7 +54,9 @@ def test_loads_stay_when_machine_code_takes_over():
 def test_a_payload_that_changes_does_not_step_the_efforts():
     """6.9 to 80 N m from one output to the next before."""
     dynamics, values = Dynamics(pendulum(payloads=('rod',))), {}
-    payloads = ros_payloads().Payloads(TableNode(values), ('rod',), bounded=False)
+    payloads = ros_payloads().Payloads(
+        TableNode(values), SimpleNamespace(payloads=('rod',)), bounded=False
+    )
 
     def ask(mass, com, spread=0.0, ramp=0.5):
         values.update(mass=mass, com=com, inertia=[spread, 0.0, 0.0, spread, 0.0, spread])
@@ -223,7 +225,7 @@ def test_an_imu_on_the_root_link_tells_how_a_robot_is_mounted():
     message = imu(wall, 'base_link')
     message.orientation.w = 3.0
     assert not tilt.take(message)
-    assert tilt.guard.report().rejected == {'frame': 2, 'missing': 1}
+    assert tilt.guard.rejected == {'frame': 2, 'missing': 1}
     clock.forward(0.2)
     assert 'old' in tilt.problem() or tilt.problem()
 
@@ -348,7 +350,7 @@ def test_the_simulator_takes_and_drops_payloads_while_it_runs():
         assert 'payload on rod' in node._model_status().values
         too_long = Parameter('payload.rod.com', value=[0.0, 0.0])
         assert 'needs 3 numbers' in node.set_parameters([too_long])[0].reason
-        told = node._payloads._on_detach(Trigger.Request(), Trigger.Response())
+        told = node.payloads._on_detach(Trigger.Request(), Trigger.Response())
         assert told.success
         assert_allclose(weight(), 0.5 * G)
     finally:

@@ -31,7 +31,7 @@ by_robot = pytest.mark.parametrize('robot', FILES)
 def model_of(robot, table=InverseDynamicsParameters, **values):
     """Return the model of a preset on its stand-in."""
     p = from_preset(f'robots/{robot}', table, **values)
-    return build_model(p, stand_in(robot), getattr(p, 'joints', ()))
+    return build_model(p, stand_in(robot))
 
 
 # ---- the sheets
@@ -134,7 +134,7 @@ def test_wheels_that_a_urdf_lacks_are_named():
     text = stand_in('husky_ur5e').replace('rear_left_wheel_joint', 'other')
     p = from_preset('robots/husky_ur5e')
     with pytest.raises(Exception, match="no joint named 'rear_left_wheel_joint'; there are"):
-        build_model(p, text, p.joints)
+        build_model(p, text)
 
 
 def test_a_file_that_is_not_there_says_who_has_it():
@@ -152,7 +152,7 @@ def test_tiago_of_example_robot_data():
         'head_2_joint',
     )  # all that this file has of the joints that are locked
     p = from_preset('robots/tiago_pmb2', locked_joints=heads)
-    model = build_model(p, path.read_text(), p.joints)
+    model = build_model(p, path.read_text())
     assert model.motors == p.joints
     # its wheels are where the sheet says
     _, track, _ = geometry('tiago_pmb2')

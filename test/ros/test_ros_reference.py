@@ -61,7 +61,7 @@ class Loop:
         return dict(zip(names, np.array(values).T, strict=True))
 
     def rejected(self):
-        return self.follower.reference.guard.report().rejected
+        return self.follower.reference.guard.rejected
 
 
 def ramp(rate=0.3, count=51, period=0.1, first=0.0, **fields):
@@ -119,7 +119,7 @@ def test_a_stamp_in_the_past_joins_midway_if_the_robot_is_there(model):
     loop = Loop(model)
     assert not loop.send([ARM], ramp(), age=2.0)  # there it would be at 0.6 rad
     assert loop.rejected() == {'jump': 1}
-    assert ARM in loop.follower.reference.guard.report().last_reason
+    assert ARM in loop.follower.reference.guard.last_reason
     loop.q[model.q_index((ARM,))] = 0.55
     loop.follower.measure(loop.q, loop.v)
     assert loop.send([ARM], ramp(), age=2.0)
@@ -129,7 +129,7 @@ def test_a_stamp_in_the_past_joins_midway_if_the_robot_is_there(model):
 def test_a_start_away_from_the_robot_is_refused(model):
     loop = Loop(model)
     assert not loop.send([ARM], [point([1.0], time=0.0), point([1.1], time=1.0)])
-    assert 'time_from_start' in loop.follower.reference.guard.report().last_reason
+    assert 'time_from_start' in loop.follower.reference.guard.last_reason
     assert loop.wanted() is None
 
 
@@ -351,6 +351,6 @@ def test_pace_counts_as_long_as_it_is_fresh():
     for wrong in (np.nan, 1.5, -0.1, np.inf):
         assert not pace.take(SimpleNamespace(data=wrong))
     assert pace.value() == 0.3
-    assert pace.guard.report().rejected == {'range': 4}
+    assert pace.guard.rejected == {'range': 4}
     clock.forward(0.6)
     assert pace.value() == 1.0

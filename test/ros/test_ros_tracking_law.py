@@ -477,7 +477,7 @@ def test_a_frame_is_silent_where_it_shall_stop_and_far_targets_are_refused(compi
     far = pose_message(place.position() + 1.0, place.rotation.components)
     assert controller.targets['pose'].take(far)
     assert controller.effort(clock[0], q, v) is None
-    assert 'm away, tolerance' in controller.targets['pose'].guard.report().last_reason
+    assert 'm away, tolerance' in controller.targets['pose'].guard.last_reason
     near = pose_message(place.position() + 0.1, place.rotation.components)
     assert controller.targets['pose'].take(near)
     assert controller.effort(clock[0], q, v) is not None

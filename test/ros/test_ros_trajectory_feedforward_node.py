@@ -176,7 +176,7 @@ def test_filling_longer_than_states_last_refuses_nothing(bench, executor, monkey
     states = bench.publisher(JointState, 'joint_states')
     answers = bench.listen(JointTrajectory, f'/{executor}_arm/joint_trajectory')
     bench.until(states.get_subscription_count)
-    fill, over = node._filter._planned.fill, threading.Event()
+    fill, over = node.law._planned.fill, threading.Event()
 
     def slow(*given, **more):
         time.sleep(0.15)  # longer than timeout.joint_states
@@ -188,7 +188,7 @@ def test_filling_longer_than_states_last_refuses_nothing(bench, executor, monkey
             state.header.stamp = bench.now()
             states.publish(state)
 
-    monkeypatch.setattr(node._filter._planned, 'fill', slow)
+    monkeypatch.setattr(node.law._planned, 'fill', slow)
     monkeypatch.setattr(
         trajectory_filter, 'PATIENCE', 60.0
     )  # on a busy machine 50 ms are soon over

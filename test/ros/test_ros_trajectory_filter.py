@@ -239,7 +239,7 @@ def test_what_is_refused_stays_as_it_was(message, changes, error, text):
 def test_commands_that_are_refused():
     rig = Rig()
     assert not rig.filter.base.take(command(np.nan))
-    assert rig.filter.base.guard.report().rejected == {'nan': 1}
+    assert rig.filter.base.guard.rejected == {'nan': 1}
     rig.filter.base.reset()
     with pytest.raises(KaneDynamicsError, match='nobody'):
         rig.filter.configure(

@@ -38,6 +38,14 @@ class Spec:
         """Return the name in a parameter table: ``timeout_odom`` of ``timeout.odom``."""
         return self.name.rpartition('>.')[2].replace('.', '_')
 
+    def each(self, name: str) -> str | None:
+        """Return what stands for the mark in a full name; None: it is not of this parameter."""
+        if not self.mark:
+            return '' if name == self.name else None
+        head, _, tail = self.name.partition(self.mark)
+        inside = name.removeprefix(head).removesuffix(tail)
+        return inside if inside and name == head + inside + tail else None
+
     def name_of(self, each: str) -> str:
         """Return the full name for one joint, link or constraint."""
         return self.name.replace(self.mark, each)
@@ -92,16 +100,7 @@ def plain(value: Any) -> Any:
 
 def matching_spec(name: str, table: Iterable[Spec]) -> Spec | None:
     """Return the entry of a table that a full parameter name belongs to, or None."""
-    for spec in table:
-        head, mark, tail = spec.name.partition(spec.mark) if spec.mark else (name, '', '')
-        if name == spec.name or (
-            mark
-            and len(name) > len(head) + len(tail)
-            and name.startswith(head)
-            and name.endswith(tail)
-        ):
-            return spec
-    return None
+    return next((spec for spec in table if spec.each(name) is not None), None)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -7,11 +7,10 @@ thread: on two cores, processes of their own would wait for each other. All runs
 gains, the same motion and a ROS domain of their own.
 """
 
-import contextlib
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,8 @@ from kane_dynamics.demo.figures import (
     Setup,
     evaluate,
 )
-from kane_dynamics.demo.motion import DemoMotion
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.messages.conversions import nanoseconds, set_stamp
-from kane_dynamics.messages.intra_process import IntraProcess
+from kane_dynamics.messages.conversions import fill_twist, nanoseconds
 from kane_dynamics.robot.resources import share_directory
 from kane_dynamics.robot.text import parameter_file
 from kane_dynamics.robot_config.parameters.tables import InverseDynamicsParameters
@@ -53,85 +50,77 @@ from kane_dynamics.robot_config.robot_source import (
 )
 from kane_dynamics.ros.demo.laws import Law, affordable_motion
 from kane_dynamics.ros.diagnostics import ERROR
-from kane_dynamics.ros.runtime import ComposableNode, fast_executor, new_intra_process
+from kane_dynamics.ros.runtime import ComposableNode, new_intra_process, spin
 from kane_dynamics.ros.simulator_node import SimulatorNode
 
 # best effort: what listens must not slow the loop down by acknowledging
 RECORD = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+SIMULATOR, CONTROLLER = 'kane_simulator', 'kane_inverse_dynamics'
 START_TIMEOUT = 60.0
 """Wall time [s] for the nodes to start and find each other."""
 
 
-class DemoDriver:
+class DemoDriver(ComposableNode):
     """Gives references for the next state as soon as a state arrives."""
 
-    def __init__(
-        self,
-        motion: DemoMotion,
-        period: float,
-        context: Context,
-        commanded: CommandedBase | None = None,
-        shared: IntraProcess | None = None,
-    ) -> None:
-        self._motion, self._period = motion, period
-        self.node = ComposableNode('kane_demo', context=context, intra_process=shared)
-        self._executor: Any = None
-        self._message = JointTrajectory(joint_names=list(motion.names))
+    def __init__(self, setup: Setup, **options: Any) -> None:
+        super().__init__('kane_demo', **options)
+        self._motion, self._period = setup.motion, 1.0 / setup.rate
         self._point = JointTrajectoryPoint()
-        self._message.points = [self._point]
-        self._log, self._watch = LoopLog(), DelayWatch()
-        node, every = self.node, RECORD
-        self._reference = node.create_publisher(
-            JointTrajectory, 'kane_inverse_dynamics/reference', QoSProfile(depth=1)
+        self._message = JointTrajectory(joint_names=list(setup.motion.names), points=[self._point])
+        self.log = LoopLog()
+        self._reference = self.create_publisher(
+            JointTrajectory, f'{CONTROLLER}/reference', QoSProfile(depth=1)
         )
-        self._commanded, self._twist = commanded, None
-        if commanded is not None:
-            kind = TwistStamped if commanded.stamped else Twist
-            self._twist = node.create_publisher(kind, 'cmd_vel', QoSProfile(depth=1))
-        node.create_subscription(JointState, 'joint_states', self._on_state, every)
-        node.create_subscription(Odometry, 'odom', self._on_odometry, every)
-        node.create_subscription(
-            JointState, 'kane_inverse_dynamics/effort', self._on_effort, every
-        )
-        self._pause = node.create_client(SetBool, 'kane_simulator/pause')
-        self._reset = node.create_client(Empty, 'kane_simulator/reset')
+        self._commanded, self._twist = setup.commanded, None
+        if setup.commanded is not None:
+            self._kind = TwistStamped if setup.commanded.stamped else Twist
+            self._twist = self.create_publisher(self._kind, 'cmd_vel', QoSProfile(depth=1))
+        self.create_subscription(JointState, 'joint_states', self._on_state, RECORD)
+        self.create_subscription(Odometry, 'odom', self._on_odometry, RECORD)
+        self.create_subscription(JointState, f'{CONTROLLER}/effort', self._on_effort, RECORD)
+        self._pause = self.create_client(SetBool, f'{SIMULATOR}/pause')
+        self._reset = self.create_client(Empty, f'{SIMULATOR}/reset')
 
-    def run(
-        self, executor: Any, progress: Callable[[float], None], alive: Callable[[], None]
-    ) -> LoopLog:
-        """Start the paused simulator, run the motion, and return what was recorded."""
-        self._executor = executor
-        self._wait(self._pause.service_is_ready, 'the simulator', alive)
-        self._wait(lambda: self._reference.get_subscription_count() > 0, 'the controller', alive)
-        self._send(0.0)
-        self._spin(1.0)  # every endpoint finds every other
-        # the paused simulator says its state again, so that it has efforts from the first step on
-        again = self._reset.call_async(Empty.Request())
-        self._wait(again.done, 'the answer to ~/reset', alive)
-        self._wait(lambda: bool(self._log.answers), 'the first efforts', alive)
-        self._log = LoopLog(answers=self._log.answers)
-        future = self._pause.call_async(SetBool.Request(data=False))
-        self._wait(future.done, 'the answer to ~/pause', alive)
-        last_time, last_change = -1.0, time.monotonic()
-        while self._now() < self._motion.duration:
-            gc.freeze()  # what was recorded stays: a full collection of it would delay references
-            self._spin(0.05)
-            alive()
-            progress(self._now())
-            if self._now() > last_time:
-                last_time, last_change = self._now(), time.monotonic()
-            elif time.monotonic() - last_change > 10.0:
-                raise KaneDynamicsError(f'simulated time stands still at {last_time} s')
-        return self._log
+    def start(self) -> None:
+        """Begin to watch this thread."""
+        self._watch = DelayWatch()
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Stop recording; what was kept from the collector is given back to it."""
         self._watch.close()
         gc.unfreeze()
 
-    def _now(self) -> float:
-        stamps = self._log.stamps
-        return stamps[-1] * 1e-9 if stamps else 0.0
+    def run(self) -> Iterator[float]:
+        """Start the paused simulator and run the motion; yield its time between callbacks."""
+        yield from self._wait(self._pause.service_is_ready, 'the simulator')
+        yield from self._wait(self._reference.get_subscription_count, 'the controller')
+        self._send(0.0)
+        until = time.monotonic() + 1.0  # every endpoint finds every other
+        yield from self._wait(lambda: time.monotonic() > until, 'the others')
+        # the paused simulator says its state again, so that it has efforts from the first step on
+        again = self._reset.call_async(Empty.Request())
+        yield from self._wait(again.done, 'the answer to ~/reset')
+        yield from self._wait(lambda: self.log.answers, 'the first efforts')
+        self.log = LoopLog(answers=self.log.answers)
+        future = self._pause.call_async(SetBool.Request(data=False))
+        yield from self._wait(future.done, 'the answer to ~/pause')
+        last_time, last_change, now = -1.0, time.monotonic(), 0.0
+        while now < self._motion.duration:
+            gc.freeze()  # what was recorded stays: a full collection of it would delay references
+            yield now
+            now = self.log.stamps[-1] * 1e-9 if self.log.stamps else 0.0
+            if now > last_time:
+                last_time, last_change = now, time.monotonic()
+            elif time.monotonic() - last_change > 10.0:
+                raise KaneDynamicsError(f'simulated time stands still at {last_time} s')
+
+    def _wait(self, condition: Callable[[], object], what: str) -> Iterator[float]:
+        end = time.monotonic() + START_TIMEOUT
+        while not condition():
+            if time.monotonic() > end:
+                raise KaneDynamicsError(f'waited {START_TIMEOUT:g} s in vain for {what}')
+            yield 0.0
 
     def _send(self, t: float) -> None:
         t = min(t, self._motion.duration)
@@ -139,22 +128,13 @@ class DemoDriver:
         self._point.velocities = self._motion.velocity(t).tolist()
         self._point.accelerations = self._motion.acceleration(t).tolist()
         self._reference.publish(self._message)
-        if self._twist is not None:
-            self._twist.publish(self._command(t))
-
-    def _command(self, t: float) -> Any:
-        """Return the twist of the base at a time, as a Twist or a TwistStamped."""
-        twist = Twist()
-        twist.linear.x, twist.linear.y, twist.angular.z = self._motion.twist(t).tolist()
-        if self._commanded is None or not self._commanded.stamped:
-            return twist
-        message = TwistStamped(twist=twist)
-        message.header.frame_id = self._commanded.frame
-        set_stamp(message.header.stamp, round(t * 1e9))
-        return message
+        if self._twist is not None and self._commanded is not None:
+            message = self._kind()
+            fill_twist(message, self._motion.twist(t), self._commanded.frame, round(t * 1e9))
+            self._twist.publish(message)
 
     def _on_state(self, message: Any) -> None:
-        stamp, log = nanoseconds(message.header.stamp), self._log
+        stamp, log = nanoseconds(message.header.stamp), self.log
         self._send(stamp * 1e-9 + self._period)
         log.samples.append(self._watch.sample())
         log.arrivals.append(time.monotonic())
@@ -168,7 +148,7 @@ class DemoDriver:
         pose, twist, r = message.pose.pose, message.twist.twist, message.pose.pose.orientation
         yaw = 2.0 * float(np.arctan2(r.z, r.w))
         stamp = nanoseconds(message.header.stamp) * 1e-9
-        self._log.odometry.append(
+        self.log.odometry.append(
             [
                 *(stamp, pose.position.x, pose.position.y, yaw),
                 *(twist.linear.x, twist.linear.y, twist.angular.z),
@@ -177,20 +157,7 @@ class DemoDriver:
 
     def _on_effort(self, message: Any) -> None:
         answer = Answer(time.monotonic(), message.effort.tolist())
-        self._log.answers[nanoseconds(message.header.stamp)] = answer
-
-    def _spin(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0.0:
-            self._executor.spin_once(timeout_sec=left)
-
-    def _wait(self, condition: Callable[[], bool], what: str, alive: Callable[[], None]) -> None:
-        end = time.monotonic() + START_TIMEOUT
-        while not condition():
-            if time.monotonic() > end:
-                raise KaneDynamicsError(f'waited {START_TIMEOUT:g} s in vain for {what}')
-            alive()
-            self._spin(0.05)
+        self.log.answers[nanoseconds(message.header.stamp)] = answer
 
 
 Progress = Callable[[float], None]
@@ -221,7 +188,6 @@ def prepare(
         files[0].stem,
         files,
         float(values['joint_state_rate']),
-        model.motors,
         compiled,
         motion,
         model.base,
@@ -235,27 +201,25 @@ def prepare(
 def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
     """Run the closed loop once and return its figures."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    with contextlib.ExitStack() as ending:  # from the last line to the first
-        context = Context()
-        rclpy.init(context=context, domain_id=domain)
-        ending.callback(context.try_shutdown)
-        shared = new_intra_process()
-        driver = DemoDriver(setup.motion, 1.0 / setup.rate, context, setup.commanded, shared)
-        ending.callback(driver.node.destroy_node)
-        ending.callback(driver.close)
-        nodes = _nodes(setup, law, {'context': context, 'intra_process': shared})
-        for node in nodes:
-            ending.callback(node.destroy_node)
-        executor = fast_executor(driver.node, *nodes)
-        shared.create_task = executor.create_task
-        ending.callback(executor.shutdown)
-        for node in (driver.node, *nodes):
-            executor.add_node(node)
-        for node in nodes:
-            ending.callback(node.stop)
-            node.start()
-        recording = driver.run(executor, progress, lambda: _check(nodes))
-        return evaluate(setup, recording, nodes[0].missed, nodes[0].missed_stamps)
+    context, shared = Context(), new_intra_process()
+    rclpy.init(context=context, domain_id=domain)
+    try:
+        common = {'context': context, 'intra_process': shared}
+        driver, nodes = DemoDriver(setup, **common), _nodes(setup, law, common)
+        motion = driver.run()
+
+        def finished() -> bool:
+            _check(nodes)
+            now = next(motion, None)
+            if now is not None:
+                progress(now)
+            return now is None
+
+        controller_first = nodes[::-1]
+        spin((driver, *controller_first), finished, shared)
+    finally:
+        context.try_shutdown()
+    return evaluate(setup, driver.log, nodes[0].statistics)
 
 
 def _check(nodes: tuple[SimulatorNode, Any]) -> None:
@@ -283,8 +247,8 @@ def _nodes(setup: Setup, law: Law, common: dict[str, Any]) -> tuple[SimulatorNod
             'parameter_overrides': [Parameter(k, value=v) for k, v in parameters.items()],
         }
 
-    remap = ('-r', '~/effort_command:=kane_inverse_dynamics/effort')
-    for name in ('kane_simulator', 'kane_inverse_dynamics'):
+    remap = ('-r', f'~/effort_command:={CONTROLLER}/effort')
+    for name in (SIMULATOR, CONTROLLER):
         set_logger_level(name, LoggingSeverity.ERROR)  # the terminal shows a progress bar
     return (
         SimulatorNode(**options(simulator, *remap)),

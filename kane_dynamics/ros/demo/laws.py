@@ -60,8 +60,7 @@ class _ArmController(EffortController):
 
 
 class _ArmNode(EffortControllerNode):
-    def new_controller(self, dynamics: Dynamics) -> EffortController:
-        return _ArmController(dynamics, self.new_guard)
+    joint_controller = _ArmController
 
 
 @dataclass(frozen=True)
