@@ -16,7 +16,6 @@ from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
-from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
@@ -24,15 +23,13 @@ from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import spec
 from kane_dynamics.compiler.graphs.tree_tables import axis_table, mass_pairs, segment_table
 from kane_dynamics.compiler.llvm import axes_ldl, ltdl
-from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, LoopSpec, RoutineSpec, Spec
-from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.recipe import OUTSIDE, solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
-from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
+from kane_dynamics.simulation.step_checks import excess_of
 from kane_dynamics.typing import NDArray
 
 _FACTORS, _FACTORS_BY_AXES = (
@@ -49,7 +46,6 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
     constants: dict[str, Any] = {
         'N': nv,
         'AXES': len(pairs),
-        'LIMIT': RCOND_LIMIT,
         'PAIR_FIRST': [0, *accumulate(map(len, pairs))],
         'PAIR': [axis for axis, _, _ in flat],
         'PAIR_PLACE': [row * nv + column for _, row, column in flat],
@@ -141,16 +137,9 @@ class DenseKernels:
         robot, rows = self.tracer.robot, self.tracer.state_rows
         placed = [k for k in rows.elimination_order() if rows.positions[k] is not None]
         return {
-            **NUMBERS,
             'N': robot.nv,
             'K': len(rows),
             'H': len(placed),
-            'KICKS': KICKS,
-            'LIMIT': RCOND_LIMIT,
-            'TIGHT': POSITION_TOLERANCE,
-            'LOOSE': NUMBERS['TAKEN'],
-            'MOST_TURN': MOST_TURNED,
-            'NO_ENERGY': 1e-18,
             'KINDS': rows.kinds,
             'OWNERS': rows.owners,
             'ORDER': rows.elimination_order(),

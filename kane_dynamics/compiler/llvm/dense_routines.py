@@ -8,11 +8,10 @@ The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmid
 
 from math import sqrt
 
-from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.row_units import SIZES, largest_of, nonzero_rows, unit_factors
+from kane_dynamics.compiler.llvm.row_units import largest_of, nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
@@ -20,19 +19,8 @@ from kane_dynamics.constraints.row_selection import (
     TAKEN,
 )
 
-NUMBERS = {
-    'SINGULAR': SINGULAR,
-    'STRONG': GRADES[0],
-    'TAKEN': TAKEN,
-    **SIZES,
-    'SPEED_CONTRADICTION': SPEED_CONTRADICTION,
-    'ACCELERATION_CONTRADICTION': ACCELERATION_CONTRADICTION,
-    'ROUNDOFF': 1e-12,
-    'ROUNDS': len(GRADES),
-    'LARGEST': LARGEST_INPUT,
-}
-N = K = ROUNDS = 0
-STRONG = ROUNDOFF = LARGEST = 0.0
+STRONG, ROUNDS, ROUNDOFF = GRADES[0], len(GRADES), 1e-12
+N = K = 0
 
 
 def distance(count: int, seen: int, row: Array, basis: Array, along: Array) -> float:
@@ -223,7 +211,7 @@ def solve(
     unit_factors(k, D, kinds, owners, sizes, active, factors)
     count = int(select(k, D, E, order, active, away, strength, is_independent, sequence, Q, R))
     onto_rows(count, M, sequence, A, side, factors, Q, R, x)
-    if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
+    if not dot(N, x, x) <= LARGEST_INPUT * LARGEST_INPUT * LARGEST_INPUT:
         return 0.0
     if checked > -0.5 and count < k:
         wrong = contradicts(

@@ -10,12 +10,13 @@ from math import sqrt
 
 from kane_dynamics.algorithms.least_distance import MET
 from kane_dynamics.algorithms.limited_inverse import REACHED, ROUNDOFF, SHARE, SHARED, STILL
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import add, copy, dot
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
 
 N = F = C = S = Z = RESPONSES = TURNS = 0
 DRIVEN = TABLE
-LIMIT = REPEATED = 0.0  # and those of NUMBERS
+REPEATED = 1e-20
 inner_forces = force_responses = kernel
 
 
@@ -253,12 +254,12 @@ def limited_effort(
     start = empty(F)
     result = -1.0
     if free[0] == free[0]:  # known
-        if not inner_forces(q, v, weights, clock, parameters, moves) >= LIMIT:
+        if not inner_forces(q, v, weights, clock, parameters, moves) >= RCOND_LIMIT:
             return 0.0
         result = within(moves, free, bounds, sides, out)
     out[F] = result
     if result < 0.0 and deviation[0] > 0.0:
-        if not force_responses(q, v, clock, parameters, whole) >= LIMIT:
+        if not force_responses(q, v, clock, parameters, whole) >= RCOND_LIMIT:
             return 0.0
         if not nearest_motion(whole, a, weights, deviation, bias, moves, start) > 0.0:
             return 0.0
@@ -266,10 +267,6 @@ def limited_effort(
     return result
 
 
-NUMBERS = {
-    **{'MET': MET, 'REACHED': REACHED, 'ROUNDOFF': ROUNDOFF, 'REPEATED': 1e-20},
-    **{'SHARE': SHARE, 'SHARED': SHARED, 'STILL': STILL},
-}
 ROUTINES = (
     *(dot, add, copy, weighted, remainder, orthonormal, least, within, moving, still_share),
     *(nearest_motion, limited_effort),

@@ -5,8 +5,9 @@ Loops written in Python, as LLVM IR.
 A routine is a Python function, or its text, of arrays, tables of integers and numbers. It may
 hold assignments, ``for`` over ``range``, ``if``, ``return``, slices ``x[k:]`` as what begins at
 entry k, calls of routines and kernels, and ``empty(n)`` as an array of its own. ``and`` and ``or``
-compute both sides. Names that it does not define are constants: numbers, or tables of integers. Of
-kernels in vector lanes, ``x[k:] = f(...)`` stores the whole result; ``-> Lanes`` returns a vector.
+compute both sides. Names that it does not define are constants: numbers, or tables of integers, of
+the robot or else of its module. Of kernels in vector lanes, ``x[k:] = f(...)`` stores the whole
+result; ``-> Lanes`` returns a vector.
 """
 
 import ast
@@ -65,7 +66,8 @@ class Routine:
     ) -> None:
         text = source if isinstance(source, str) else inspect.getsource(source)
         tree: Any = ast.parse(textwrap.dedent(text)).body[0]
-        self._tree, self._constants, self._names = tree, constants, names
+        self._tree, self._names = tree, names
+        self._constants = getattr(source, '__globals__', {}) | dict(constants)
         self._block = Block(1)
         self._emit, self._lines = self._block.emit, self._block.lines
         self.declarations = self._block.declarations
@@ -279,7 +281,7 @@ class Routine:
         return result, self._emit(f'call {result} {function}({passed})')
 
     def _empty(self, node: ast.expr) -> Value:
-        size = eval(ast.unparse(node), {}, dict(self._constants))
+        size = eval(ast.unparse(node), {}, self._constants)
         self._arrays.append((size + 8) // 8 * 8)
         return 'array', f'%array{len(self._arrays) - 1}'
 

@@ -11,7 +11,6 @@ from kane_dynamics.compiler.llvm.ltdl import dot
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
 from kane_dynamics.constraints.row_selection import ROUNDOFF_ROW, VANISHED
 
-SIZES = {'VANISHED': VANISHED, 'ROUNDOFF_ROW': ROUNDOFF_ROW}
 N = K = 0
 
 

@@ -22,7 +22,6 @@ from kane_dynamics.compiler.steps.step_code import Callees, side_by_side_text, s
 from kane_dynamics.simulation.step_checks import LARGEST
 
 NQ = NV = LANES = PARAMETERS = 0
-LIMIT = 0.0
 once = kernel
 
 
@@ -50,7 +49,7 @@ def steps(
             q[NQ * k :], v[NV * k :], tau[NV * k * effort_row :], clock,
             q[NQ * (k + 1) :], v[NV * (k + 1) :], ranks[k + 1 :], parameters,
         )  # fmt: skip
-        if not rcond >= LIMIT:
+        if not rcond >= RCOND_LIMIT:
             return k
     return count
 
@@ -93,7 +92,7 @@ def unsound(rcond: Array, moves: Array, stops: Array) -> int:
     count = 0
     for lane in range(LANES):
         stops[lane] = 0.0
-        if moves[lane] > 0.0 and not rcond[lane] >= LIMIT:
+        if moves[lane] > 0.0 and not rcond[lane] >= RCOND_LIMIT:
             moves[lane] = 0.0
             stops[lane] = 1.0
             count = count + 1
@@ -184,7 +183,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
     for name, program in programs.items():
         nq, nv, *_ = (column.numel() for column in program.inputs)
         parts.append(step_text(name, program, callees, 1, bounded=False))
-        constants = {'NQ': nq, 'NV': nv, 'LIMIT': RCOND_LIMIT, 'LARGEST': LARGEST}
+        constants = {'NQ': nq, 'NV': nv}
         for function, exported in ((steps, name), (one, one_step(name))):
             made = Routine(function, constants, {'once': f'@{name}_once'})
             parts.append((made.text(f'@{exported}', linkage=''), made.declarations))
@@ -208,7 +207,7 @@ def rollout_text(
         side_by_side_text(callee, lanes, in_single=name in in_single)
         for name, callee in callees.items()
     ]
-    constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT, 'PARAMETERS': parameters}
+    constants = {'LANES': lanes, 'PARAMETERS': parameters}
     moves = {one.__name__: f'@{one.__name__}' for one in (gather, scatter, mark, fill)}
     moves['unsound'] = 'i64 @unsound'
     for function in (gather, scatter, mark, fill, unsound):
