@@ -43,6 +43,17 @@ class Signature:
         """Return the number of entries of each output."""
         return tuple(prod(shape) for shape in self.output_shapes)
 
+    @property
+    def arrays(self) -> dict[str, int]:
+        """Return the names of the arrays in order, and from state to state the entries of each."""
+        sizes = {f'in{i}': size for i, size in enumerate(self.input_sizes)} | {'parameters': 0}
+        return sizes | {f'out{o}': size for o, size in enumerate(self.output_sizes)}
+
+    @property
+    def pointers(self) -> str:
+        """Return the arrays as arguments in LLVM IR."""
+        return ', '.join(f'ptr %{name}' for name in self.arrays)
+
 
 @dataclass(frozen=True, eq=False)
 class KernelSpec(Signature):
@@ -203,8 +214,7 @@ class RoutineSpec(Signature):
         """Return the LLVM IR of the kernel without its callees and what it declares, by name."""
         inside = {callee.name: f'@{callee.name}' for callee in self.callees}
         parts = routine_parts(self.routines, self.constants, inside, self.external)
-        count = len(self.input_sizes) + 1 + len(self.output_shapes)
-        passed = ', '.join(f'ptr %x{k}' for k in range(count))
+        passed = self.pointers
         lines = [f'%health = call double {[*parts][-1]}({passed})', 'ret double %health']
         if self.quick is not None:
             limit = Block(1).constant(RCOND_LIMIT)

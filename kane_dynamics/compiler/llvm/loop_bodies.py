@@ -29,8 +29,8 @@ class Layout:
             self.handed.append(end)
             end += (len(spec.parents) + 1) * one.width
         self.total = end
-        self.inputs = [*[f'in{i}' for i in range(len(spec.input_sizes))], 'parameters']
-        self.strides = [*spec.input_sizes, 0]  # from state to state
+        *self.inputs, _ = spec.arrays
+        *self.strides, _ = spec.arrays.values()  # from state to state
 
     @cached_property
     def serial(self) -> bool:

@@ -122,18 +122,13 @@ def kernel_text(
         store_rows(block, f'%out{o}', values)
     if lanes == 1:
         block.lines += ['br label %done', 'done:']
-    arguments = ', '.join(
-        [f'ptr %in{i}' for i in range(len(spec.input_sizes))]
-        + ['ptr %parameters']
-        + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
-    )
     linkage = '' if lanes == 1 else 'internal '
     attributes = (
         'noinline ' if lanes == 1 else f'"prefer-vector-width"="{8 * SIZES[element] * lanes}" '
     )
     table, code = block.with_table()
     lines = '\n  '.join([*code, f'ret {block.type} {rcond}'])
-    text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
+    text = f'define {linkage}{block.type} @{name}({spec.pointers}) {attributes}{{\n  {lines}\n}}\n'
     return table + text, block.declarations
 
 
@@ -248,7 +243,7 @@ def _loop(
         health[k:] = several({_rows(spec, 'k')}){again}"""
     several = several * ('several' in names)
     text = f"""
-def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: int, end: int):
+def batch({', '.join(f'{x}: Array' for x in [*spec.arrays, 'health'])}, begin: int, end: int):
     whole = {'(end - begin) // LANES' if several else 0}{several}{left}
 """
     constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT}
@@ -257,11 +252,5 @@ def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: 
     return made.text(f'@{spec.name}_{name}', linkage=''), made.declarations
 
 
-def _sizes(spec: Spec) -> dict[str, int]:
-    """Return the length of one row of each array."""
-    sizes = {f'in{i}': size for i, size in enumerate(spec.input_sizes)} | {'parameters': 0}
-    return sizes | {f'out{o}': size for o, size in enumerate(spec.output_sizes)}
-
-
 def _rows(spec: Spec, k: str) -> str:
-    return ', '.join(f'{name}[{size} * {k} :]' for name, size in _sizes(spec).items())
+    return ', '.join(f'{name}[{size} * {k} :]' for name, size in spec.arrays.items())
