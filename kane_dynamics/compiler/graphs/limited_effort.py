@@ -57,7 +57,7 @@ def limited_effort(tracer: Tracer, actuated: Names) -> RoutineSpec:
         'limited_effort',
         (tracer.robot.nq, *[nv] * 5, forces, bounds * forces, bounds, 1),
         ((forces + 1,),),
-        limited_forces.ROUTINES,
+        limited_forces.limited_effort,
         {**constants, 'DRIVEN': driven},
         len(tracer.parameters),
         (inner_forces(tracer, actuated), force_responses(tracer)),

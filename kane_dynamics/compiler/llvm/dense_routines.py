@@ -11,7 +11,7 @@ from math import sqrt
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.row_units import largest_of, nonzero_rows, unit_factors
+from kane_dynamics.compiler.llvm.row_units import nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
@@ -226,16 +226,3 @@ def solve(
         if wrong > 0.0:
             return 0.0
     return 1.0
-
-
-_OF_ROWS = (
-    largest_of,
-    unit_factors,
-    distance,
-    unit,
-    select,
-    contradicts,
-    nonzero_rows,
-    onto_rows,
-)
-ROUTINES = (dot, copy, add, *_OF_ROWS, solve)

@@ -11,17 +11,18 @@ second, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
-from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, number
+from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, empty, kernel, number
 from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.value_graph import Value, graph_of
 from kane_dynamics.typing import Floats, NDArray
@@ -193,11 +194,12 @@ class LoopSpec(Signature):
 class RoutineSpec(Signature):
     """A kernel for single states whose code is routines and the kernels that they call."""
 
-    routines: tuple[Callable[..., Any], ...]  # The last is the kernel
+    routine: Callable[..., Any]
     constants: Constants  # See `routine`
     parameters: int = 0  # As of `KernelSpec`
     callees: tuple[KernelSpec | LoopSpec, ...] = ()  # Kernels that belong to it
     external: Mapping[str, str] = field(default_factory=dict)  # LLVM names of kernels that do not
+    others: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # See `routines_of`
     quick: KernelSpec | None = None  # What is asked first; the routines, where that is ill
 
     @property
@@ -213,7 +215,8 @@ class RoutineSpec(Signature):
     def parts(self) -> dict[str, tuple[str, set[str]]]:
         """Return the LLVM IR of the kernel without its callees and what it declares, by name."""
         inside = {callee.name: f'@{callee.name}' for callee in self.callees}
-        parts = routine_parts(self.routines, self.constants, inside, self.external)
+        routines = routines_of(self.routine, self.others, {**inside, **self.external})
+        parts = routine_parts(routines, self.constants, inside, self.external)
         passed = self.pointers
         lines = [f'%health = call double {[*parts][-1]}({passed})', 'ret double %health']
         if self.quick is not None:
@@ -238,6 +241,21 @@ def straight_part(spec: Spec) -> KernelSpec | None:
     if isinstance(spec, RoutineSpec):
         return spec.quick
     return spec if isinstance(spec, KernelSpec) else None
+
+
+def routines_of(
+    routine: Callable[..., Any],
+    others: Mapping[str, Callable[..., Any]],
+    kernels: Collection[str],
+) -> tuple[Callable[..., Any], ...]:
+    """Return what a routine calls, kernels left out, and it; `others` replace those they name."""
+    known = routine.__globals__ | dict(others)
+    called: dict[Callable[..., Any], None] = {}
+    for name in routine.__code__.co_names:
+        one = known.get(name)
+        if isinstance(one, FunctionType) and one not in (kernel, empty) and name not in kernels:
+            called |= dict.fromkeys(routines_of(one, others, kernels))
+    return (*called, routine)
 
 
 def routine_parts(

@@ -265,9 +265,3 @@ def limited_effort(
             return 0.0
         result = within(moves, start, bounds, sides, out)
     return result
-
-
-ROUTINES = (
-    *(dot, add, copy, weighted, remainder, orthonormal, least, within, moving, still_share),
-    *(nearest_motion, limited_effort),
-)

@@ -2,7 +2,7 @@
 """Routines of accelerations, time steps and projections; see `dense_kernels`."""
 
 from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
-from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
+from kane_dynamics.compiler.llvm.dense_routines import K, N, solve
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import copy, dot, factorize, size_in_mass
 from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
@@ -251,13 +251,3 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     copy(N, x, out)
     rank[0] = count
     return 1.0
-
-
-STEPS = (*ROUTINES, mass_and_rows)
-ACCELERATION = (*STEPS, accelerate, acceleration)
-TIMELESS = (*ACCELERATION, timeless)
-JUMP = (*STEPS, accelerate, jump)
-IMPULSE = (*ROUTINES, advance, damped_mass, impulse)
-KICK = (*ROUTINES, advance, damped_mass, kick)
-PLACE = (*STEPS, place)
-PROJECT = (*STEPS, project)
