@@ -38,7 +38,7 @@ from kane_dynamics.compiler.graphs.body_groups import (
     sum_of_bodies,
 )
 from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, LoopSpec, Places, TreePass
-from kane_dynamics.compiler.parameters import GRAVITY, INERTIA, carriers, load_places
+from kane_dynamics.compiler.parameters import load_places, parameter_count
 from kane_dynamics.robot.body import Frame
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.motion import AT_REST, body_twist
@@ -57,7 +57,7 @@ class LoopTracer:
             canonical_robot, load_places(robot, payloads, canonical=True)
         )
         self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
-        self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+        self._parameters = parameter_count(robot, payloads)
 
     @property
     def recursions(self) -> tuple[Callable[[], LoopSpec], ...]:
