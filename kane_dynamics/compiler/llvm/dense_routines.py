@@ -10,7 +10,7 @@ from math import sqrt
 
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
-from kane_dynamics.compiler.llvm.routine import Array, Table, empty
+from kane_dynamics.compiler.llvm.routine import Array, Table, empty, zeros
 from kane_dynamics.compiler.llvm.row_units import nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
@@ -61,15 +61,13 @@ def select(
     D = R Q: direction r of Q, orthonormal, comes with row number r of `sequence`.
     """
     in_si = empty(K * N)
-    spare = empty(K)
-    seen = empty(K)
+    spare = zeros(K)
+    seen = zeros(K)
     count = 0
     off = 0.0
     for i in range(k):
         is_independent[i] = 0.0
         strength[i] = 0.0
-        seen[i] = 0.0
-        spare[i] = 0.0
         for j in range(k):
             R[i * K + j] = 0.0
     grade = STRONG
@@ -112,9 +110,7 @@ def onto_rows(
 ) -> None:
     """Move x onto independent rows A x = side, by the least change in the metric of M."""
     along = empty(K)
-    change = empty(N)
-    for j in range(N):
-        change[j] = 0.0
+    change = zeros(N)
     for r in range(count):
         i = int(sequence[r])
         left = factors[i] * (side[i] - dot(N, A[i * N :], x)) - dot(r, R[i * K :], along)

@@ -22,7 +22,7 @@ import numpy as np
 
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
-from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, empty, kernel, number
+from kane_dynamics.compiler.llvm.routine import PREFIX, Constants, Routine, number
 from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.value_graph import Value, graph_of
 from kane_dynamics.typing import Floats, NDArray
@@ -249,11 +249,11 @@ def routines_of(
     kernels: Collection[str],
 ) -> tuple[Callable[..., Any], ...]:
     """Return what a routine calls, kernels left out, and it; `others` replace those they name."""
-    known = routine.__globals__ | dict(others)
+    known, outside = routine.__globals__ | dict(others), {*kernels, Routine.__module__}
     called: dict[Callable[..., Any], None] = {}
     for name in routine.__code__.co_names:
         one = known.get(name)
-        if isinstance(one, FunctionType) and one not in (kernel, empty) and name not in kernels:
+        if isinstance(one, FunctionType) and outside.isdisjoint((name, one.__module__)):
             called |= dict.fromkeys(routines_of(one, others, kernels))
     return (*called, routine)
 

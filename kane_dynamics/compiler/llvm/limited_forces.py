@@ -12,7 +12,7 @@ from kane_dynamics.algorithms.least_distance import MET
 from kane_dynamics.algorithms.limited_inverse import REACHED, ROUNDOFF, SHARE, SHARED, STILL
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import add, copy, dot
-from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel, zeros
 
 N = F = C = S = Z = RESPONSES = TURNS = 0
 DRIVEN = TABLE
@@ -60,11 +60,9 @@ def least(G: Array, e: Array, largest: float, y: Array) -> float:
     after each how it is made of them; the last is the one that is to become active.
     """
     rows = empty((N + 2) * Z)
-    W = empty(Z)
+    W = zeros(Z)
     active = empty(N + 2)
     push = empty(N + 2)
-    for k in range(Z):
-        W[k] = 0.0
     for k in range(N):
         W[k] = 1.0
         y[k] = 0.0
@@ -118,13 +116,11 @@ def least(G: Array, e: Array, largest: float, y: Array) -> float:
 
 def within(moves: Array, start: Array, bounds: Array, sides: Array, out: Array) -> float:
     """Set the forces within bounds that are nearest to `start`; see `least`."""
-    G = empty(C * N)
+    G = zeros(C * N)
     e = empty(C)
     y = empty(N)
     span = 0.0
     largest = 0.0
-    for k in range(C * N):
-        G[k] = 0.0
     for i in range(C):
         row = G[i * N :]
         for k in range(F):
@@ -195,14 +191,10 @@ def nearest_motion(
 ) -> float:
     """Set the forces of the motion nearest to `a`, and what may be added; 0 where unclear."""
     rows = empty(S * Z)
-    W = empty(Z)
-    V = empty(Z)
-    gap = empty(Z)
+    W = zeros(Z)
+    V = zeros(Z)
+    gap = zeros(Z)
     sizes = empty(S)
-    for k in range(Z):
-        W[k] = 0.0
-        V[k] = 0.0
-        gap[k] = 0.0
     for k in range(F):
         start[k] = whole[k * (N + 1) + N] - dot(N, whole[k * (N + 1) :], bias)
     for k in range(N):

@@ -32,7 +32,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT, LARGEST_SINGLE_INPUT, RCOND_LIMIT
 from kane_dynamics.compiler.llvm.loop_code import loop_text
 from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
-from kane_dynamics.compiler.llvm.routine import Routine, vector
+from kane_dynamics.compiler.llvm.routine import Routine
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import Block
@@ -211,7 +211,7 @@ def single_text(spec: KernelSpec, lanes: int) -> list[FunctionText]:
     if k < end:
         {inside}
 """
-    several = f'{vector(lanes, "float")} @{spec.name}_single_lanes'
+    several = f'{Block(lanes, "float").type} @{spec.name}_single_lanes'
     return [kernel, sines, _loop(spec, 'single_batch', lanes, {'several': several}, left=left)]
 
 
@@ -220,7 +220,9 @@ def _batch(spec: Spec, lanes: int) -> FunctionText:
     quick, again = straight_part(spec), ''
     names = {'one': f'@{spec.name}'}
     if not isinstance(spec, RoutineSpec) or quick:
-        names['several'] = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
+        names['several'] = (
+            f'{Block(lanes).type} @{spec.name if quick is None else quick.name}_lanes'
+        )
     if isinstance(spec, RoutineSpec):  # states keep their bits, whoever their neighbours are
         again = f"""
         for i in range(k, k + LANES):

@@ -11,7 +11,7 @@ the sum of a large angle and a small constant would lose what the sine needs.
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -232,9 +232,8 @@ class Block:
             sine, cosine = cosine, self.negate(sine)
         return sine, cosine
 
-    def packed(self, values: Sequence[str]) -> str:
-        """Append a vector of numbers, 0 in the lanes after them."""
-        vector = 'zeroinitializer'
+    def packed(self, values: Iterable[str], vector: str = 'zeroinitializer') -> str:
+        """Append a vector of numbers, in the lanes after them what another vector has."""
         for k, x in enumerate(values):
             entry = f'{self.type} {vector}, {self.element} {x}, i32 {k}'
             vector = self.emit(f'insertelement {entry}')

@@ -5,7 +5,7 @@ from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.llvm.dense_routines import K, N, solve
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import copy, dot, factorize, size_in_mass
-from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel, zeros
 from kane_dynamics.constraints.row_selection import TAKEN
 from kane_dynamics.simulation.integrators import KICKS
 from kane_dynamics.simulation.step_checks import MOST_TURNED
@@ -96,8 +96,7 @@ def acceleration(
 
 def timeless(q: Array, v: Array, tau: Array, parameters: Array, out: Array) -> float:
     """Set accelerations where no row holds time."""
-    clock = empty(1)
-    clock[0] = 0.0
+    clock = zeros(1)
     return acceleration(q, v, tau, clock, parameters, out)
 
 
@@ -202,11 +201,8 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     target = empty(H)
     drift = empty(H)
     is_independent = empty(K)
-    remainder = empty(N)
-    x = empty(N)
-    for k in range(N):
-        remainder[k] = 0.0
-        x[k] = 0.0
+    remainder = zeros(N)
+    x = zeros(N)
     if not mass_and_rows(q, remainder, clock, parameters, M, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
     for i in range(H):
@@ -230,10 +226,8 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     b = empty(K)
     phi = empty(K)
     is_independent = empty(K)
-    none = empty(N)
+    none = zeros(N)
     x = empty(N)
-    for k in range(N):
-        none[k] = 0.0
     if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
     copy(N, v, x)

@@ -15,8 +15,9 @@ from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, Signature
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.module import joined, single_parts
 from kane_dynamics.compiler.llvm.native import bodies_at_once
-from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
+from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel
 from kane_dynamics.compiler.llvm.sines import sincos_definition
+from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.recipe import one_step
 from kane_dynamics.compiler.steps.step_code import Callees, side_by_side_text, step_text
 from kane_dynamics.simulation.step_checks import LARGEST
@@ -216,7 +217,7 @@ def rollout_text(
     for name, program in programs.items():
         nq, nv, *_ = (column.numel() for column in program.inputs)
         parts.append(step_text(name, program, callees, lanes))
-        names = {**moves, 'once': f'{vector(lanes)} @{name}_once'}
+        names = {**moves, 'once': f'{Block(lanes).type} @{name}_once'}
         made = Routine(motions, {**constants, 'NQ': nq, 'NV': nv}, names)
         parts.append((made.text(f'@{name}_lanes', linkage=''), made.declarations))
     return joined(parts)
