@@ -201,8 +201,8 @@ def group_code(
             rows = np.arange(first, first + len(part))
             tables.append((len(inputs), np.repeat(rows[:, None], count, axis=1)))
     function = body_function([*arguments, *enter], [*handed, results, [rcond]])
-    places = indices(group) if results else np.zeros((0, count), dtype=int)
-    return GroupCode(group.bodies, function, group.table, tables, places)
+    result_rows = indices(group) if results else np.zeros((0, count), dtype=int)
+    return GroupCode(group.bodies, function, group.table, tables, result_rows)
 
 
 def _places(group: BodyGroup, what: str) -> Places:

@@ -249,11 +249,11 @@ def routines_of(
     kernels: Collection[str],
 ) -> tuple[Callable[..., Any], ...]:
     """Return what a routine calls, kernels left out, and it; `others` replace those they name."""
-    known, outside = routine.__globals__ | dict(others), {*kernels, Routine.__module__}
+    known, no_routines = routine.__globals__ | dict(others), {*kernels, Routine.__module__}
     called: dict[Callable[..., Any], None] = {}
     for name in routine.__code__.co_names:
         one = known.get(name)
-        if isinstance(one, FunctionType) and outside.isdisjoint((name, one.__module__)):
+        if isinstance(one, FunctionType) and no_routines.isdisjoint((name, one.__module__)):
             called |= dict.fromkeys(routines_of(one, others, kernels))
     return (*called, routine)
 
