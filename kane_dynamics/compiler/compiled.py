@@ -103,17 +103,18 @@ class CompiledDynamics(Dynamics):
     def fallback_count(self) -> int:
         """Return how many states the reference solved, because rows were dependent there."""
         steps = sum(engine.fallback_count for engine in self._engines.values())
-        return steps + self._kernels.fallback_count
+        return steps + sum(kernel.fallback_count for _, kernel in self._kernels.items())
 
     @property
     def double_precision_count(self) -> int:
         """Return how many states of float32 batches were computed in double; see `compile`."""
-        return self._kernels.double_precision_count
+        return sum(kernel.double_precision_count for _, kernel in self._kernels.items())
 
     @property
     def instructions(self) -> dict[str, int]:
         """Return the number of operations of each kernel's graph."""
-        return self._kernels.instructions
+        kernels = self._kernels.items()
+        return {name: kernel.instructions for (name, choices), kernel in kernels if not choices}
 
     def _under_wrenches(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: Any, out: Floats | None
@@ -127,10 +128,8 @@ class CompiledDynamics(Dynamics):
 
     def _use(self, name: str, at: Callable[..., Floats]) -> None:
         """Let a method of one state stand for machine code of a function."""
-        self._calls[name, ()] = (
-            lambda *state, out=None: self._by_states(name, at, state, out),
-            None,
-        )
+        by_states = partial(self._by_states, name, at)
+        self._calls[name, ()] = lambda *state, out=None: by_states(state, out), None
 
     def _coriolis_at(self, q: Floats, v: Floats) -> Floats:
         checked_coordinates(self.robot, q)

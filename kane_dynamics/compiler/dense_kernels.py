@@ -16,28 +16,25 @@ from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import where
 from kane_dynamics.algebra.traced_scalar import column, symbols
 from kane_dynamics.algorithms.newton_euler import implicit_drag, joint_friction
-from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
 from kane_dynamics.compiler.graphs.bodies import LoopTracer
 from kane_dynamics.compiler.graphs.mass_axes import mass_axes
 from kane_dynamics.compiler.graphs.step_graphs import crossing
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import spec
 from kane_dynamics.compiler.graphs.tree_tables import axis_table, mass_pairs, segment_table
-from kane_dynamics.compiler.llvm import axes_ldl, ltdl
-from kane_dynamics.compiler.llvm.dense_routines import NUMBERS
+from kane_dynamics.compiler.llvm import axes_ldl
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, LoopSpec, RoutineSpec, Spec
-from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.recipe import OUTSIDE, solved_by_loops
 from kane_dynamics.compiler.steps import dense_steps
 from kane_dynamics.compiler.steps.step_program import Recorder, as_scalar
 from kane_dynamics.robot.motion import integrate_coordinates
 from kane_dynamics.simulation.integrators import KICKS, STICTION_SPEED
-from kane_dynamics.simulation.step_checks import MOST_TURNED, excess_of
+from kane_dynamics.simulation.step_checks import excess_of
 from kane_dynamics.typing import NDArray
 
-_FACTORS, _FACTORS_BY_AXES = (
-    (x.factorize, x.half, x.back, x.size_in_mass) for x in (ltdl, axes_ldl)
-)
+_BY_AXES = {
+    name: getattr(axes_ldl, name) for name in ('factorize', 'half', 'back', 'size_in_mass')
+}
 
 
 def own_mass(tracer: LoopTracer) -> RoutineSpec:
@@ -49,35 +46,32 @@ def own_mass(tracer: LoopTracer) -> RoutineSpec:
     constants: dict[str, Any] = {
         'N': nv,
         'AXES': len(pairs),
-        'LIMIT': RCOND_LIMIT,
         'PAIR_FIRST': [0, *accumulate(map(len, pairs))],
         'PAIR': [axis for axis, _, _ in flat],
         'PAIR_PLACE': [row * nv + column for _, row, column in flat],
         'PAIR_MIRROR': [column * nv + row for _, row, column in flat],
     }
-    made = RoutineSpec(
-        'mass_matrix', (robot.nq,), ((nv, nv),), (dense_steps.mass_matrix,), constants
-    )
+    made = RoutineSpec('mass_matrix', (robot.nq,), ((nv, nv),), dense_steps.mass_matrix, constants)
     return replace(made, parameters=axes.parameters, callees=(axes,))
 
 
 class _Kind(NamedTuple):
-    """A kernel that solves by dense rows: inputs, outputs, routines and graphs that they call."""
+    """A kernel that solves by dense rows: inputs, outputs, routine and graphs that it calls."""
 
     inputs: str  # A letter each: q, v for all of length nv, t, h for time and step
     outputs: str
-    routines: tuple[Callable[..., Any], ...]
+    routine: Callable[..., Any]
     graphs: tuple[str, ...] = ()
 
 
 _KINDS = {
-    'acceleration': _Kind('qvvt', 'v', dense_steps.ACCELERATION, ('friction',)),
-    'forward_dynamics': _Kind('qvv', 'v', dense_steps.TIMELESS, ('friction',)),
-    'impulse': _Kind('qvvvh', 'v', dense_steps.IMPULSE, ('drag',)),
-    'kick': _Kind('qvvh', 'v', dense_steps.KICK, ('drag',)),
-    'jump': _Kind('qvvvh', '', dense_steps.JUMP, ('friction',)),
-    'place': _Kind('qt', 'q', dense_steps.PLACE, ('retract',)),
-    'project': _Kind('qvt', 'vt', dense_steps.PROJECT),  # speeds and the rank
+    'acceleration': _Kind('qvvt', 'v', dense_steps.acceleration, ('friction',)),
+    'forward_dynamics': _Kind('qvv', 'v', dense_steps.timeless, ('friction',)),
+    'impulse': _Kind('qvvvh', 'v', dense_steps.impulse, ('drag',)),
+    'kick': _Kind('qvvh', 'v', dense_steps.kick, ('drag',)),
+    'jump': _Kind('qvvvh', '', dense_steps.jump, ('friction',)),
+    'place': _Kind('qt', 'q', dense_steps.place, ('retract',)),
+    'project': _Kind('qvt', 'vt', dense_steps.project),  # speeds and the rank
 }
 STEPS_BY_DENSE_ROWS = tuple(name for name in _KINDS if name != 'forward_dynamics')
 
@@ -102,24 +96,23 @@ class DenseKernels:
         mass, bias, rows = (self.known.get(x, f'@{x}') for x in OUTSIDE)
         names = {'bias_force': bias, 'inertia': mass, 'rows': rows}
         callees: list[KernelSpec | LoopSpec] = [self._graph(x) for x in kind.graphs]
-        factors, table, nothing = _FACTORS, segment_table(robot), [dense_steps.rows]
-        if self.tracer.constraints:
-            nothing.clear()
-        else:
+        factors, table = dict[str, Callable[..., Any]](), segment_table(robot)
+        if not self.tracer.constraints:
             del names['rows']
         if self.loops is not None and solved_by_loops(robot, ()):
             del names['inertia']
             callees.append(replace(mass_axes(self.loops), name='inertia'))
-            factors, table = _FACTORS_BY_AXES, axis_table(robot)
+            factors, table = _BY_AXES, axis_table(robot)
         return RoutineSpec(
             name,
             self._sizes(kind.inputs),
             tuple((size,) for size in self._sizes(kind.outputs)),
-            (*nothing, *factors, *kind.routines),
+            kind.routine,
             self._constants | table,
             len(self.tracer.parameters),
             tuple(callees),
             names,
+            factors,
         )
 
     def _sizes(self, letters: str) -> tuple[int, ...]:
@@ -141,16 +134,9 @@ class DenseKernels:
         robot, rows = self.tracer.robot, self.tracer.state_rows
         placed = [k for k in rows.elimination_order() if rows.positions[k] is not None]
         return {
-            **NUMBERS,
             'N': robot.nv,
             'K': len(rows),
             'H': len(placed),
-            'KICKS': KICKS,
-            'LIMIT': RCOND_LIMIT,
-            'TIGHT': POSITION_TOLERANCE,
-            'LOOSE': NUMBERS['TAKEN'],
-            'MOST_TURN': MOST_TURNED,
-            'NO_ENERGY': 1e-18,
             'KINDS': rows.kinds,
             'OWNERS': rows.owners,
             'ORDER': rows.elimination_order(),

@@ -132,13 +132,10 @@ class Kernel:
     def _in_double(self, full: Sequence[Floats], result: Floats, rows: Indices) -> None:
         """Compute some rows in double, and those by the reference that need it."""
         states = [x[rows].astype(np.float64) for x in full]
-        exact = np.empty((len(rows), *self._shapes[0]))
-        rcond = self._run(self._batches[0], states, exact)
         finite = np.isfinite(np.concatenate(states, axis=1)).all(axis=1)
         self.double_precision_count += int(finite.sum())
         with np.errstate(over='ignore'):  # what lies beyond all floats becomes infinite
-            result[rows] = exact
-        fill_rows(self._by_reference, full, result, rows[_ill(rcond)].tolist())
+            result[rows] = self._batch(states, len(rows), None)
 
     def _run(
         self, function: Callable[..., None], full: Sequence[Floats], result: Floats

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of a compiled robot: loaded, made when they are first asked for, and counted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -108,22 +108,9 @@ class KernelSet:
     def __getitem__(self, name: str) -> Kernel:
         return self._kernels[name, ()]
 
-    @property
-    def fallback_count(self) -> int:
-        """Return how many states went to the reference."""
-        return sum(kernel.fallback_count for kernel in set(self._kernels.values()))
-
-    @property
-    def double_precision_count(self) -> int:
-        """Return how many states of batches in single precision were computed in double."""
-        return sum(kernel.double_precision_count for kernel in set(self._kernels.values()))
-
-    @property
-    def instructions(self) -> dict[str, int]:
-        """Return the number of operations of each kernel's graph."""
-        return {
-            name: kernel.instructions for (name, key), kernel in self._kernels.items() if not key
-        }
+    def items(self) -> Iterable[tuple[Key, Kernel]]:
+        """Return the kernels so far, by name and choices."""
+        return self._kernels.items()
 
     def method(self, name: str, choices: tuple[Any, ...]) -> tuple[Method | None, int | None]:
         """Return what computes a function and the number of its inputs; None where numpy does."""

@@ -131,6 +131,18 @@ class Parameters(GravityAndPayloads):
             local[:, :GRAVITY] = gravity
         return local
 
+    def rollout_rows(
+        self,
+        count: int,
+        gains: Floats,
+        gravity: Floats | None,
+        payloads: Mapping[str, PayloadRows],
+    ) -> Floats:
+        """Return what steps read, gains after the parameters, (count, P); (1, P) where all do."""
+        parts = self.rows(count, gravity, payloads), np.atleast_2d(gains)
+        rows = max(map(len, parts))
+        return np.hstack([np.broadcast_to(x, (rows, x.shape[1])) for x in parts])
+
     def _of_payloads(self, count: int, payloads: Mapping[str, PayloadRows]) -> Floats:
         numbers = np.zeros((count, len(self._links), INERTIA))
         for frame, at in zip(self._links, numbers.transpose(1, 0, 2), strict=True):

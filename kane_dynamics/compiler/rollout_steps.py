@@ -44,7 +44,7 @@ class CompiledMotions:
         ]
         self._step, self._start = functions[0], functions[-1]
         self._load = kernels.load
-        self._gains = recipe.law.gains if recipe.law is not None else ()
+        self._gains = np.array(recipe.law.gains if recipe.law is not None else ())
 
     def parameters(
         self,
@@ -54,14 +54,9 @@ class CompiledMotions:
         payloads: Mapping[str, PayloadRows],
     ) -> Floats:
         """Return what differs between rollouts besides states and efforts, shape (rows, P)."""
-        local = self._load.rows(rows, gravity, payloads)
-        arguments = np.array([self._gains]) if gains is None else gains
-        if len(local) == 1 and gains is None:
-            return np.broadcast_to(
-                np.hstack([local, arguments]), (rows, local.size + arguments.size)
-            )
-        parts = [np.broadcast_to(x, (rows, x.shape[1])) for x in (local, arguments)]
-        return np.ascontiguousarray(np.hstack(parts))
+        known = self._gains if gains is None else gains
+        values = self._load.rollout_rows(rows, known, gravity, payloads)
+        return np.broadcast_to(values, (rows, values.shape[1]))
 
     def start(self, motions: Motions, rows: Counts) -> Bools:
         """Move states onto the constraints; return for which rows machine code is not sure."""

@@ -16,10 +16,10 @@ written to a slot, once, and read from there for that use: the choice that reads
 Systems J. 5, 1966). Straight-line code tells all uses beforehand.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import NamedTuple
 
 from kane_dynamics.algebra import casadi as ca
@@ -41,15 +41,6 @@ class Graph:
 
     values: tuple[Value, ...]  # Sources come before what is computed from them
     outputs: tuple[dict[int, int], ...]
-
-    @cached_property
-    def users(self) -> list[list[int]]:
-        """Return the values that are computed from each value."""
-        users: list[list[int]] = [[] for _ in self.values]
-        for number, value in enumerate(self.values):
-            for source in dict.fromkeys(value.sources):
-                users[source].append(number)
-        return users
 
     @property
     def first_angles(self) -> list[int]:
@@ -112,9 +103,8 @@ def best_order(graph: Graph) -> list[int]:
 
 def register_pressure(graph: Graph, order: Sequence[int]) -> int:
     """Return how many values wait for a later use at most, at any point of an order."""
-    uses = [len(users) for users in graph.users]
+    left = Counter(source for value in graph.values for source in set(value.sources))
     alive = most = 0
-    left = list(uses)
     for number in order:
         value = graph.values[number]
         if value.operation == ca.OP_CONST:

@@ -16,7 +16,7 @@ from kane_dynamics.compiler.engine import CompiledEngine
 from kane_dynamics.compiler.graphs import row_plan
 from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
-from kane_dynamics.compiler.llvm.routine import Array, Table, empty
+from kane_dynamics.compiler.llvm.routine import Array, Table, empty, zeros
 from kane_dynamics.exceptions import InconsistentConstraintsError, PerformanceWarning
 from kane_dynamics.robot.sample_robots import random_tree
 from studies.singular import n_four_bar
@@ -144,7 +144,8 @@ def sums(x: Array, out: Array) -> float:
     own = empty(SIZE)
     for k in range(SIZE):
         own[k] = 2.0 * x[TABLE[k]]
-    total = 0.0
+    nothing = zeros(SIZE)
+    total = nothing[SIZE - 1]
     for k in range(1, SIZE):
         total += own[k] - x[k - 1]
     if total < -1.0 or not total > -10.0:

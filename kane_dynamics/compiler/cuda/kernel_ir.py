@@ -98,9 +98,7 @@ Stores = dict[int | None, list[tuple[str, int]]]
 
 def _arrays(spec: KernelSpec) -> dict[str, str]:
     """Return the names of the arrays of a kernel, in its order, and what it does with each."""
-    reads = [*[f'in{i}' for i in range(len(spec.input_sizes))], 'parameters']
-    writes = [f'out{o}' for o in range(len(spec.output_sizes))]
-    return dict.fromkeys(reads, 'readonly') | dict.fromkeys(writes, 'writeonly')
+    return {x: 'writeonly' if x.startswith('out') else 'readonly' for x in spec.arrays}
 
 
 def kernel_ir(spec: KernelSpec, element: str) -> str:

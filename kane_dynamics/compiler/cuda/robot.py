@@ -135,17 +135,9 @@ class CudaDynamics(Dynamics):
         payloads: Mapping[str, PayloadRows],
     ) -> Array:
         """Return what steps read: gravity, payloads, gains of the law, (P,) or (B, P)."""
-        values, law = self._values, self._recipe.law
-        if gravity is not None or payloads:
-            rows = self._load.rows(count, gravity, payloads)
-            values = self.device.array(rows, self._dtype)
-        if law is None or not law.gains:
-            return values
-        xp = self.device.xp
-        more = self.device.array(law.gains if gains is None else gains, self._dtype)
-        rows = xp.broadcast_shapes(values.shape[:-1], more.shape[:-1])
-        parts = [xp.broadcast_to(x, (*rows, x.shape[-1])) for x in (values, more)]
-        return xp.concatenate(parts, axis=-1)
+        known = np.array(self.on_cpu.gains) if gains is None else gains
+        values = self._load.rollout_rows(count, known, gravity, payloads)
+        return self.device.array(values[0] if len(values) == 1 else values, self._dtype)
 
     def _call(self, name: str, arrays: Arrays, choices: Choices = (), out: Any = None) -> Any:
         selection = checked_choices(name, choices, self) if choices else ()

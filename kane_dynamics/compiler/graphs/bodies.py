@@ -16,7 +16,7 @@ from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.dual_quaternion import twist_from_vector, vec6
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import dot, make_quaternion, pure, scale, vec3, vec4
-from kane_dynamics.algebra.traced_scalar import symbol, symbols
+from kane_dynamics.algebra.traced_scalar import symbols
 from kane_dynamics.algorithms.kinematics import body_kinetic_energy, moment_in_parent, rotor_energy
 from kane_dynamics.algorithms.newton_euler import (
     inward,
@@ -27,22 +27,23 @@ from kane_dynamics.algorithms.newton_euler import (
 )
 from kane_dynamics.compiler.graphs.body_groups import (
     THERE_BACK_THERE,
+    BodyGroup,
+    Symbols,
+    along_speeds,
     articulated_body,
     body_function,
     body_groups,
     fall_of,
     group_code,
-    own_symbols,
+    sum_of_bodies,
 )
-from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, LoopSpec, TreePass
-from kane_dynamics.compiler.parameters import GRAVITY, INERTIA, carriers, load_places
+from kane_dynamics.compiler.llvm.kernel_spec import GroupCode, LoopSpec, Places, TreePass
+from kane_dynamics.compiler.parameters import load_places, parameter_count
 from kane_dynamics.robot.body import Frame
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.motion import AT_REST, body_twist
 from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.simulation.integrators import STICTION_SPEED
-
-_FIRST = None  # all results are summed in the first entry
 
 
 class LoopTracer:
@@ -56,7 +57,7 @@ class LoopTracer:
             canonical_robot, load_places(robot, payloads, canonical=True)
         )
         self._given = body_groups(robot, load_places(robot, payloads, canonical=False))
-        self._parameters = GRAVITY + 2 * INERTIA * len(carriers(robot, payloads))
+        self._parameters = parameter_count(robot, payloads)
 
     @property
     def recursions(self) -> tuple[Callable[[], LoopSpec], ...]:
@@ -94,25 +95,16 @@ class LoopTracer:
 
     def coriolis_effort(self) -> LoopSpec:
         """Trace C x."""
-        groups = []
-        for group in self.canonical_robot:
-            body, (q, v, x) = group.body, own_symbols(group, 'qvx')
-            from_parent, from_children = symbols('p', 18), symbols('w', 6)
-            of_parent = (AT_REST,) * 3
-            if not group.on_world:
-                a, b, c = (twist_from_vector(from_parent[k : k + 6]) for k in (0, 6, 12))
-                of_parent = a, b, c
-            joint = body.motion(q, v)
-            motions, wrench = outward_along(joint, body.inertia, of_parent, x)
-            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
-            handed = [
-                (from_parent, [entry for motion in motions for entry in vec6(motion)]),
-                (from_children, list(vec6(in_parent))),
-            ]
-            local = {'q': q, 'v': v, 'x': x}
-            groups.append(group_code(group, local, handed, tau, group.indices('v'), 'qvx'))
-        passes = (TreePass(True, 18), TreePass(False, 6))
-        return self.spec('coriolis_effort', 'qvx', (self.robot.nv,), passes, groups)
+
+        def graph(group: BodyGroup, outer: Symbols, tips: Symbols, q: Any, v: Any, x: Any) -> Any:
+            parts = [twist_from_vector(outer[k : k + 6]) for k in (0, 6, 12)]
+            of_parent: Any = [AT_REST] * 3 if group.on_world else parts
+            joint = group.body.motion(q, v)
+            motions, wrench = outward_along(joint, group.body.inertia, of_parent, x)
+            tau, in_parent = inward(joint, wrench + twist_from_vector(tips))
+            return [[x for one in motions for x in vec6(one)], vec6(in_parent)], tau
+
+        return self.loop('coriolis_effort', 'qvx', (TreePass(True, 18), TreePass(False, 6)), graph)
 
     def _newton_euler(
         self,
@@ -124,84 +116,73 @@ class LoopTracer:
         armature: bool = False,
     ) -> LoopSpec:
         """Trace the recursion; v or a that is no input is zero."""
-        groups = []
-        for group in self.canonical_robot:
+
+        def graph(group: BodyGroup, outer: Symbols, tips: Symbols, **local: Any) -> Any:
             body = group.body
-            local = {x: symbols(x, getattr(body.kind, 'nq' if x == 'q' else 'nv')) for x in inputs}
-            remainder = [0.0] * body.kind.nv
-            v, a = local.get('v', remainder), local.get('a', remainder)
+            v, a = (local.get(x, [0.0] * body.kind.nv) for x in 'va')
             joint = body.motion(local['q'], v)
-            from_parent, from_children = symbols('p', 12), symbols('w', 6)
-            twist_parent, rate_parent = map(twist_from_vector, (from_parent[:6], from_parent[6:]))
+            twist_parent, rate_parent = map(twist_from_vector, (outer[:6], outer[6:]))
             if group.on_world:
                 twist_parent, rate_parent = AT_REST, fall_of(body) if gravity else AT_REST
             twist, rate, wrench = outward(
                 joint, body.inertia, twist_parent, rate_parent, joint.twist_rate(a)
             )
-            tau, in_parent = inward(joint, wrench + twist_from_vector(from_children))
+            tau, in_parent = inward(joint, wrench + twist_from_vector(tips))
             if armature:
                 tau = [t + rotor * x for t, rotor, x in zip(tau, body.armature, a, strict=True)]
             if friction:
                 along = zip(tau, body.damping, body.friction, v, strict=True)
                 tau = [t + speed_friction(d, f, x) for t, d, f, x in along]
-            handed = [
-                (from_parent, [*vec6(twist), *vec6(rate)]),
-                (from_children, list(vec6(in_parent))),
-            ]
-            groups.append(group_code(group, local, handed, tau, group.indices('v'), inputs))
-        passes = (TreePass(True, 12), TreePass(False, 6))
-        return self.spec(name, inputs, (self.robot.nv,), passes, groups)
+            return [[*vec6(twist), *vec6(rate)], vec6(in_parent)], tau
+
+        return self.loop(name, inputs, (TreePass(True, 12), TreePass(False, 6)), graph)
 
     def kinetic_energy(self) -> LoopSpec:
         """Trace T."""
-        groups = []
-        for group in self.canonical_robot:
-            body, (q, v) = group.body, own_symbols(group, 'qv')
-            from_parent = symbols('p', 6)
-            twist_parent = AT_REST if group.on_world else twist_from_vector(from_parent)
+
+        def graph(group: BodyGroup, outer: Symbols, q: Any, v: Any) -> Any:
+            body = group.body
+            twist_parent = AT_REST if group.on_world else twist_from_vector(outer)
             twist = body_twist(body.motion(q, v), twist_parent)
             energy = body_kinetic_energy(body.inertia, twist)
             for rotor, speed in zip(body.armature, v, strict=True):
                 energy = energy + rotor_energy(rotor, speed)
-            handed = [(from_parent, list(vec6(twist)))]
-            groups.append(group_code(group, {'q': q, 'v': v}, handed, [energy], _FIRST, 'qv'))
-        return self.spec('kinetic_energy', 'qv', (), (TreePass(True, 6),), groups)
+            return [vec6(twist)], [energy]
+
+        return self.loop('kinetic_energy', 'qv', (TreePass(True, 6),), graph, (), sum_of_bodies)
 
     def potential_energy(self) -> LoopSpec:
         """Trace V from first moments, tips to root."""
-        groups = []
-        for group in self.canonical_robot:
-            body, (q,) = group.body, own_symbols(group, 'q')
-            children = symbols('m', 4)
-            mass = body.inertia.mass + children[0]
+
+        def graph(group: BodyGroup, tips: Symbols, q: Any) -> Any:
+            body = group.body
+            mass = body.inertia.mass + tips[0]
             local = scale(pure(body.inertia.com), body.inertia.mass)
             joint = body.motion(q, [0.0] * body.kind.nv)
-            moment = moment_in_parent(joint, mass, local + pure(children[1:]))
+            moment = moment_in_parent(joint, mass, local + pure(tips[1:]))
             results = [-dot(pure(body.gravity), moment)] if group.on_world else []
-            handed = [(children, [mass, moment.x, moment.y, moment.z])]
-            groups.append(group_code(group, {'q': q}, handed, results, _FIRST, 'q'))
-        return self.spec('potential_energy', 'q', (), (TreePass(False, 4),), groups)
+            return [[mass, moment.x, moment.y, moment.z]], results
+
+        return self.loop('potential_energy', 'q', (TreePass(False, 4),), graph, (), sum_of_bodies)
 
     def frame_poses(self) -> LoopSpec:
         """Trace positions and quaternions (w, x, y, z) of the named frames."""
-        groups = []
-        for group in self._given:
-            body, (q,) = group.body, own_symbols(group, 'q')
-            from_parent = symbols('p', 7)
-            pose = body.motion(q, [0.0] * body.kind.nv).pose
-            pose = pose if group.on_world else as_pose(from_parent) * pose
-            nowhere = np.zeros((0, len(group.bodies)), dtype=int)
-            handed = [(from_parent, pose_numbers(pose))]
-            groups.append(group_code(group, {'q': q}, handed, [], nowhere, 'q'))
+
+        def graph(group: BodyGroup, outer: Symbols, q: Any) -> Any:
+            pose = group.body.motion(q, [0.0] * group.body.kind.nv).pose
+            pose = pose if group.on_world else as_pose(outer) * pose
+            return [pose_numbers(pose)], []
+
         frames = [self.robot.frame(name) for name in self.frames]
-        first = len(self.robot.bodies)
+        how = 'q', (TreePass(True, 7),), graph, (len(frames), 7)
+        spec = self.loop('frame_poses', *how, groups=self._given)
+        codes = []
         for on_world in (False, True):
             rows = [k for k, frame in enumerate(frames) if (frame.body == WORLD) is on_world]
             if rows:
-                groups.append(_frame_code(frames, rows, first, on_world))
-        shape = (len(frames), 7)
-        spec = self.spec('frame_poses', 'q', shape, (TreePass(True, 7),), groups)
-        return replace(spec, parents=(*spec.parents, *(frame.body for frame in frames)))
+                codes.append(_frame_code(frames, rows, len(self.robot.bodies), on_world))
+        parents = (*spec.parents, *(frame.body for frame in frames))
+        return replace(spec, groups=(*spec.groups, *codes), parents=parents)
 
     def forward_dynamics(self) -> LoopSpec:
         """Trace accelerations of a tree without constraints."""
@@ -221,44 +202,46 @@ class LoopTracer:
 
     def _impulse(self, name: str, drag_at: str) -> LoopSpec:
         """Trace speeds x = v + h y in (M + h D) x = M v + h (tau - c)."""
-        groups = []
-        for group in self.canonical_robot:
-            body, (q, v, at, tau) = group.body, own_symbols(group, 'qvau')
-            h = symbol('h')
-            local = {'q': q, 'v': v, 'a': at, 'u': tau, 'h': [h]}
+
+        def graph(group: BodyGroup, *enter: Symbols, q: Any, h: Any, **local: Any) -> Any:
+            body, (v, tau) = group.body, (local['v'], local['u'])
             along = zip(body.damping, body.friction, local[drag_at], strict=True)
             drag = [speed_drag(d, f, x, STICTION_SPEED) for d, f, x in along]
             effort = [u - d * x for u, d, x in zip(tau, drag, v, strict=True)]
-            armature = [rotor + h * d for rotor, d in zip(body.armature, drag, strict=True)]
-            handed, y, rcond = articulated_body(group, q, at, effort, armature)
-            ends = [x + h * rate for x, rate in zip(v, y, strict=True)]
-            indices = group.indices('v')
-            groups.append(group_code(group, local, handed, ends, indices, 'qvauh', rcond))
-        return self.spec(name, 'qvauh', (self.robot.nv,), THERE_BACK_THERE, groups)
+            armature = [rotor + h[0] * d for rotor, d in zip(body.armature, drag, strict=True)]
+            handed, y, rcond = articulated_body(group, enter, q, local['a'], effort, armature)
+            return handed, [x + h[0] * rate for x, rate in zip(v, y, strict=True)], rcond
+
+        return self.loop(name, 'qvauh', THERE_BACK_THERE, graph)
 
     def _articulated(self, name: str, inputs: str) -> LoopSpec:
-        groups = []
-        for group in self.canonical_robot:
-            body, (q, v, tau) = group.body, own_symbols(group, 'qvu')
-            along = zip(tau, body.damping, body.friction, v, strict=True)
-            effort = [u - speed_friction(d, f, x) for u, d, f, x in along]
-            handed, a, rcond = articulated_body(group, q, v, effort, body.armature)
-            local = {'q': q, 'v': v, 'u': tau}
-            groups.append(group_code(group, local, handed, a, group.indices('v'), inputs, rcond))
-        return self.spec(name, inputs, (self.robot.nv,), THERE_BACK_THERE, groups)
+        def graph(group: BodyGroup, *enter: Symbols, q: Any, v: Any, u: Any) -> Any:
+            body = group.body
+            along = zip(u, body.damping, body.friction, v, strict=True)
+            effort = [tau - speed_friction(d, f, x) for tau, d, f, x in along]
+            return articulated_body(group, enter, q, v, effort, body.armature)
 
-    def spec(
+        return self.loop(name, inputs, THERE_BACK_THERE, graph)
+
+    def loop(
         self,
         name: str,
         inputs: str,
-        shape: tuple[int, ...],
         passes: tuple[TreePass, ...],
-        groups: Sequence[GroupCode],
+        graph: Callable[..., Any],
+        shape: tuple[int, ...] | None = None,
+        indices: Callable[[BodyGroup], Places] = along_speeds,
+        groups: Sequence[BodyGroup] = (),
     ) -> LoopSpec:
-        """Return the kernel of some groups."""
+        """Return the kernel of a graph of one body, see `group_code`; in canonical frames."""
         sizes = tuple({'q': self.robot.nq, 't': 1, 'h': 2}.get(x, self.robot.nv) for x in inputs)
+        shape = (self.robot.nv,) if shape is None else shape
+        codes = [
+            group_code(group, inputs, passes, graph, indices)
+            for group in groups or self.canonical_robot
+        ]
         parents, parameters = self.robot.parents, self._parameters
-        return LoopSpec(name, sizes, (shape,), parents, passes, tuple(groups), parameters)
+        return LoopSpec(name, sizes, (shape,), parents, passes, tuple(codes), parameters)
 
 
 def _frame_code(

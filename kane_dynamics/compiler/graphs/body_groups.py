@@ -11,7 +11,7 @@ here too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
@@ -44,6 +44,7 @@ from kane_dynamics.robot.robot import WORLD, Robot
 from kane_dynamics.robot.state import is_unit
 from kane_dynamics.typing import Floats, NDArray
 
+Symbols = list[ca.SX]
 UPPER = tuple((i, j) for i in range(3) for j in range(i, 3))
 
 
@@ -161,27 +162,37 @@ def symmetric_rows(entries: list[Any]) -> list[list[Any]]:
     return [[known[min(i, j), max(i, j)] for j in range(3)] for i in range(3)]
 
 
-def own_symbols(group: BodyGroup, inputs: str) -> list[list[ca.SX]]:
-    """Return symbols of a joint's own entries."""
-    kind = group.body.kind
-    return [symbols(x, kind.nq if x == 'q' else kind.nv) for x in inputs]
+def along_speeds(group: BodyGroup) -> Places:
+    """Return the places of results that are one for each speed."""
+    return group.indices('v')
+
+
+def sum_of_bodies(group: BodyGroup) -> Places:
+    """Return the places of results that are summed in the first entry."""
+    return np.zeros((1, len(group.bodies)), dtype=int)
 
 
 def group_code(
     group: BodyGroup,
-    local: Mapping[str, list[ca.SX]],
-    handed: Sequence[tuple[list[ca.SX], list[Any]]],
-    results: Sequence[Any],
-    indices: Places | None,
     inputs: str,
-    rcond: Any = 1.0,
+    passes: Sequence[TreePass],
+    graph: Callable[..., Any],
+    indices: Callable[[BodyGroup], Places],
 ) -> GroupCode:
-    """Return the code of a group; `inputs` are those of the kernel, `local` those of the joint."""
-    if (quaternion := group.body.kind.quaternion) is not None:  # as `straight_line`
-        rcond = where(is_unit(local['q'][quaternion]), ca.SX(rcond), 0.0)
-    if indices is None:
-        indices = np.zeros((len(results), len(group.bodies)), dtype=int)
-    body, count = group.body, len(group.bodies)
+    """
+    Return the code of a group for the inputs of a kernel.
+
+    graph(group, *enter, **local) takes what the parent or the children hand on in each pass, and
+    the joint's entries of each input; it returns what is handed on in each pass, the results, and
+    where something is solved the rcond.
+    """
+    body, count, sizes = group.body, len(group.bodies), {'q': group.body.kind.nq, 'h': 1}
+    local = {x: symbols(x, sizes.get(x, body.kind.nv)) for x in inputs if x != 't'}
+    enter = [symbols(f'pass{k}_', one.width) for k, one in enumerate(passes)]
+    handed, results, *solved = graph(group, *enter, **local)
+    rcond = ca.SX(*solved or [1.0])
+    if (quaternion := body.kind.quaternion) is not None:  # as `straight_line`
+        rcond = where(is_unit(local['q'][quaternion]), rcond, 0.0)
     tables = [(inputs.index(x), _places(group, x)) for x in local]
     arguments = [body.constants, *local.values()]
     for part, first in ((body.gravity, 0), (body.load, group.load)):
@@ -189,9 +200,9 @@ def group_code(
             arguments.append(part)
             rows = np.arange(first, first + len(part))
             tables.append((len(inputs), np.repeat(rows[:, None], count, axis=1)))
-    arguments += [enters for enters, _ in handed]
-    function = body_function(arguments, [*[leaves for _, leaves in handed], results, [rcond]])
-    return GroupCode(group.bodies, function, group.table, tables, indices)
+    function = body_function([*arguments, *enter], [*handed, results, [rcond]])
+    result_rows = indices(group) if results else np.zeros((0, count), dtype=int)
+    return GroupCode(group.bodies, function, group.table, tables, result_rows)
 
 
 def _places(group: BodyGroup, what: str) -> Places:
@@ -216,18 +227,19 @@ def fall_of(body: GroupBody) -> DualQuaternion:
 
 ARTICULATED = 21 + 6 + 5  # inertia, wrench, and the spread of all masses that are carried
 THERE_BACK_THERE = (TreePass(True, 6), TreePass(False, ARTICULATED), TreePass(True, 6))
-Handed = list[tuple[list[ca.SX], list[Any]]]
 
 
 def articulated_body(
-    group: BodyGroup, q: list[ca.SX], v: list[ca.SX], effort: list[Any], armature: list[Any]
-) -> tuple[Handed, list[Any], Any]:
-    """Return what a body hands on in three passes, its accelerations and its health."""
-    body = group.body
+    group: BodyGroup,
+    enter: Sequence[Symbols],
+    q: Symbols,
+    v: Symbols,
+    effort: list[Any],
+    armature: list[Any],
+) -> tuple[list[Any], list[Any], Any]:
+    """Return what a body hands on in three passes, its accelerations and its rcond."""
+    body, (from_parent, children, last) = group.body, enter
     joint = body.motion(q, v)
-    from_parent, children, last = (
-        symbols(x, n) for x, n in zip('pwr', (6, ARTICULATED, 6), strict=True)
-    )
     twist_parent, rate_parent = map(twist_from_vector, (from_parent, last))
     if group.on_world:
         twist_parent, rate_parent = AT_REST, fall_of(body)
@@ -243,7 +255,7 @@ def articulated_body(
     a, rate = outward_step(joint, hinge, bias, rate_parent)
     inward = [*_entries(at_parent), *vec6(wrench_at_parent)]
     inward += moved.mass, *vec3(moved.moment), moved.square
-    handed = [(from_parent, list(vec6(twist))), (children, inward), (last, list(vec6(rate)))]
+    handed = [vec6(twist), inward, vec6(rate)]
     return handed, a, hinge_rcond(joint, armature, hinge, subtree)
 
 

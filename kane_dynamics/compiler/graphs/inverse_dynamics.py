@@ -2,6 +2,7 @@
 """Graphs of what constraint rows ask of a motion, and of the efforts that produce or follow it."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from kane_dynamics.algebra import casadi as ca
@@ -30,9 +31,7 @@ def consistent_velocity(tracer: Tracer, known: Names | None) -> KernelSpec:
         nearest = nearest_speeds(tracer)
         v, rcond = nearest.x, nearest.rcond
     else:
-        b0 = list(tracer.state_rows.velocity)
-        result = inverse_solve(tracer).completed(tracer.v, b0, indices_of(tracer, known))
-        v, rcond = result.x, result.rcond
+        (v,), (rcond,) = _speeds(tracer, known, tracer.v)
     inputs, shape = [tracer.q, tracer.v, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_velocity', inputs, [column(v)], [shape], ca.SX(rcond))
 
@@ -46,52 +45,55 @@ def consistent_acceleration(tracer: Tracer, known: Names | None) -> KernelSpec:
         solved = ConstrainedSystem(factor_tree(tracer.mass), system).solve(force, b)
         a, rcond = solved.x, solved.rcond
     else:
-        result = inverse_solve(tracer).completed(tracer.a, b, indices_of(tracer, known))
-        a, rcond = result.x, result.rcond
+        a, rcond = _accelerations(tracer, known, tracer.a, b)
     inputs, shape = [tracer.q, tracer.v, tracer.a, [tracer.t]], (tracer.robot.nv,)
     return tracer.spec('consistent_acceleration', inputs, [column(a)], [shape], ca.SX(rcond))
 
 
 def constrained_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics: the numbers of a `ConstrainedEffort`."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, inverse_solve(tracer)
-    if known is None:
-        rcond = balance.allowed(a, list(rows.acceleration))
-    else:
-        indices = indices_of(tracer, known)
-        speeds = balance.completed(v, list(rows.velocity), indices)
-        v = speeds.x
-        b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
-        rates = balance.completed(a, b, indices)
-        a, rcond = rates.x, smaller(speeds.rcond, rates.rcond)
+    (v,), of_speeds = _speeds(tracer, known, tracer.v)
+    b = list(tracer.rows(tracer.q, v, tracer.t).acceleration)
+    a, rcond = _accelerations(tracer, known, tracer.a, b)
     switches = symbols('s', len(TERMS))
     force = tracer.required_effort(v, a, switches)
+    named, rcond = ('constrained_effort', tracer, actuated), reduce(smaller, [*of_speeds, rcond])
     inputs = [tracer.q, tracer.v, tracer.a]
-    return effort_spec(
-        'constrained_effort', tracer, actuated, inputs, switches, (v, a), force, rcond
-    )
+    return effort_spec(*named, inputs, switches, (v, a), force, rcond)
 
 
 def reference_effort(tracer: Tracer, actuated: Names, known: Names | None) -> KernelSpec:
     """Trace constrained inverse dynamics of reference speeds: the same numbers."""
-    v, a, rows, balance = tracer.v, tracer.a, tracer.state_rows, inverse_solve(tracer)
-    x: list[Any] = symbols('x', tracer.robot.nv)
-    inputs, rcond = [tracer.q, v, x, a], ca.SX(1.0)
-    b0, indices = list(rows.velocity), None if known is None else indices_of(tracer, known)
-    if indices is not None:
-        speeds, v_ref = (balance.completed(u, b0, indices) for u in (v, x))
-        v, x, rcond = speeds.x, v_ref.x, smaller(speeds.rcond, v_ref.rcond)
-    b = row_rates(tracer, v, x)
-    if indices is None:
-        rcond = smaller(rcond, balance.allowed(a, b))
-    else:
-        rates = balance.completed(a, b, indices)
-        a, rcond = rates.x, smaller(rcond, rates.rcond)
+    x_in = symbols('x', tracer.robot.nv)
+    (v, x), of_speeds = _speeds(tracer, known, tracer.v, x_in)
+    a, rcond = _accelerations(tracer, known, tracer.a, row_rates(tracer, v, x))
     switches = symbols('s', len(TERMS))
     force = effort_of_reference(tracer.robot, tracer.q, v, x, a, switches)
-    return effort_spec(
-        'reference_effort', tracer, actuated, inputs, switches, (x, a), force, rcond
-    )
+    named, rcond = ('reference_effort', tracer, actuated), reduce(smaller, [*of_speeds, rcond])
+    inputs = [tracer.q, tracer.v, x_in, tracer.a]
+    return effort_spec(*named, inputs, switches, (x, a), force, rcond)
+
+
+def _speeds(
+    tracer: Tracer, known: Names | None, *several: Sequence[Any]
+) -> tuple[list[list[Any]], list[Any]]:
+    """Return speeds with what is not known from A v = b0, each with its rcond; or as they are."""
+    if known is None:
+        return [list(v) for v in several], []
+    balance, b0 = inverse_solve(tracer), list(tracer.state_rows.velocity)
+    results = [balance.completed(v, b0, indices_of(tracer, known)) for v in several]
+    return [one.x for one in results], [one.rcond for one in results]
+
+
+def _accelerations(
+    tracer: Tracer, known: Names | None, a: Sequence[Any], b: list[Any]
+) -> tuple[list[Any], Any]:
+    """Return accelerations with what is not known from A a = b; the rcond, 0 off these rows."""
+    balance = inverse_solve(tracer)
+    if known is None:
+        return list(a), balance.allowed(a, b)
+    result = balance.completed(a, b, indices_of(tracer, known))
+    return result.x, result.rcond
 
 
 def external_force(tracer: Tracer) -> KernelSpec:
@@ -202,29 +204,22 @@ class _Allowed:
 
 def frame_effort(tracer: Tracer, *choices: Any) -> KernelSpec:
     """Trace the numbers of `Dynamics.frame_effort`; the choices are those of a `TaskSpaceLaw`."""
-    law, v, balance = TaskSpaceLaw(*choices), list(tracer.v), inverse_solve(tracer)
+    law = TaskSpaceLaw(*choices)
     target, gains = symbols('wanted', WANTED), symbols('gain', GAINS)
     posture, switches = symbols('posture', tracer.robot.nq), symbols('s', len(TERMS))
-    rcond, indices = ca.SX(1.0), None if law.known is None else indices_of(tracer, law.known)
-    if indices is not None:
-        speeds = balance.completed(v, list(tracer.state_rows.velocity), indices)
-        v, rcond = speeds.x, speeds.rcond
+    (v,), of_speeds = _speeds(tracer, law.known, tracer.v)
     allowed = _Allowed(tracer, v, law.held, law.passive)
     state = tracer.robot, law, tracer.q, v
     result = following_motion(*state, target, gains, posture, allowed)
-    x, a = result.reference, result.acceleration
-    if indices is None:
-        rcond = smaller(rcond, balance.allowed(a, allowed.rates(x)))
-    else:
-        rates = balance.completed(a, allowed.rates(x), indices)
-        a, rcond = rates.x, smaller(rcond, rates.rcond)
+    x = result.reference
+    a, rcond = _accelerations(tracer, law.known, result.acceleration, allowed.rates(x))
     if law.passive:
         turning = effort_of_reference(tracer.robot, tracer.q, v, x, a, switches)
         force = [h + p for h, p in zip(turning, result.feedback, strict=True)]
     else:
         force = list(tracer.required_effort(v, a, switches))
     inputs = [tracer.q, tracer.v, tracer.a, target, gains, posture]
-    rcond = smaller(rcond, allowed.rcond)
+    rcond = reduce(smaller, [*of_speeds, rcond, allowed.rcond])
     named = 'frame_effort', tracer, law.actuated
     return effort_spec(*named, inputs, switches, (x, a), force, rcond, result.report)
 

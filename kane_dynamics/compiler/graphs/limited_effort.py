@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What forces do, as graphs, and efforts within limits, as routines that call them."""
 
-from typing import Any
-
 from kane_dynamics.algebra import casadi as ca
 from kane_dynamics.algebra.scalars import sqrt
 from kane_dynamics.algebra.traced_scalar import symbols
@@ -14,7 +12,6 @@ from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.graphs.traced_state import column
 from kane_dynamics.compiler.llvm import limited_forces
 from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, RoutineSpec
-from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 
 
 def inner_forces(tracer: Tracer, actuated: Names) -> KernelSpec:
@@ -54,20 +51,14 @@ def limited_effort(tracer: Tracer, actuated: Names) -> RoutineSpec:
     """Return forces within bounds by loops; see `llvm.limited_forces`."""
     nv, rows, driven = tracer.robot.nv, len(tracer.state_rows), indices_of(tracer, actuated)
     forces, bounds = nv + rows, most_bounds(nv, rows)
-    numbers: dict[str, Any] = {
-        'N': nv,
-        'F': forces,
-        'C': bounds,
-        'S': len(driven),
-        'Z': forces + nv + 1,
-    }
-    numbers |= {'RESPONSES': forces + rows, 'TURNS': 10 * (bounds + nv), 'LIMIT': RCOND_LIMIT}
+    constants = {'N': nv, 'F': forces, 'C': bounds, 'S': len(driven), 'Z': forces + nv + 1}
+    constants |= {'RESPONSES': forces + rows, 'TURNS': 10 * (bounds + nv)}
     return RoutineSpec(
         'limited_effort',
         (tracer.robot.nq, *[nv] * 5, forces, bounds * forces, bounds, 1),
         ((forces + 1,),),
-        limited_forces.ROUTINES,
-        {**limited_forces.NUMBERS, **numbers, 'DRIVEN': driven},
+        limited_forces.limited_effort,
+        {**constants, 'DRIVEN': driven},
         len(tracer.parameters),
         (inner_forces(tracer, actuated), force_responses(tracer)),
     )

@@ -11,7 +11,7 @@ from math import sqrt
 
 from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.ltdl import add, dot
-from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, zeros
 
 AXES = 0
 SPEED = CARRIER = TABLE
@@ -19,9 +19,7 @@ SPEED = CARRIER = TABLE
 
 def factorize(M: Array) -> float:
     """Replace L by U = I^A S and the rotor by D = S' U + rotor; return 0 where M is singular."""
-    lost = empty(36 * AXES + 36)  # inertia that what follows an axis takes from it: I - I^A
-    for k in range(36 * AXES + 36):
-        lost[k] = 0.0
+    lost = zeros(36 * AXES + 36)  # inertia that what follows an axis takes from it: I - I^A
     for r in range(AXES):
         b = AXES - 1 - r
         S = M[13 * b :]
@@ -44,9 +42,7 @@ def factorize(M: Array) -> float:
 
 def half(M: Array, y: Array) -> None:
     """Replace y by D^-1/2 L'^-1 y."""
-    wrench = empty(6 * AXES + 6)
-    for k in range(6 * AXES + 6):
-        wrench[k] = 0.0
+    wrench = zeros(6 * AXES + 6)
     for r in range(AXES):
         b = AXES - 1 - r
         S = M[13 * b :]

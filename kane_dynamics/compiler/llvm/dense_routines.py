@@ -8,11 +8,10 @@ The rule is that of `constraints.row_selection`, in both metrics, by Gram-Schmid
 
 from math import sqrt
 
-from kane_dynamics.algorithms.udwadia_kalaba import SINGULAR
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT
 from kane_dynamics.compiler.llvm.ltdl import add, back, copy, dot, half, size_in_mass
-from kane_dynamics.compiler.llvm.routine import Array, Table, empty
-from kane_dynamics.compiler.llvm.row_units import SIZES, largest_of, nonzero_rows, unit_factors
+from kane_dynamics.compiler.llvm.routine import Array, Table, empty, zeros
+from kane_dynamics.compiler.llvm.row_units import nonzero_rows, unit_factors
 from kane_dynamics.constraints.row_selection import (
     ACCELERATION_CONTRADICTION,
     GRADES,
@@ -20,19 +19,8 @@ from kane_dynamics.constraints.row_selection import (
     TAKEN,
 )
 
-NUMBERS = {
-    'SINGULAR': SINGULAR,
-    'STRONG': GRADES[0],
-    'TAKEN': TAKEN,
-    **SIZES,
-    'SPEED_CONTRADICTION': SPEED_CONTRADICTION,
-    'ACCELERATION_CONTRADICTION': ACCELERATION_CONTRADICTION,
-    'ROUNDOFF': 1e-12,
-    'ROUNDS': len(GRADES),
-    'LARGEST': LARGEST_INPUT,
-}
-N = K = ROUNDS = 0
-STRONG = ROUNDOFF = LARGEST = 0.0
+STRONG, ROUNDS, ROUNDOFF = GRADES[0], len(GRADES), 1e-12
+N = K = 0
 
 
 def distance(count: int, seen: int, row: Array, basis: Array, along: Array) -> float:
@@ -73,15 +61,13 @@ def select(
     D = R Q: direction r of Q, orthonormal, comes with row number r of `sequence`.
     """
     in_si = empty(K * N)
-    spare = empty(K)
-    seen = empty(K)
+    spare = zeros(K)
+    seen = zeros(K)
     count = 0
     off = 0.0
     for i in range(k):
         is_independent[i] = 0.0
         strength[i] = 0.0
-        seen[i] = 0.0
-        spare[i] = 0.0
         for j in range(k):
             R[i * K + j] = 0.0
     grade = STRONG
@@ -124,9 +110,7 @@ def onto_rows(
 ) -> None:
     """Move x onto independent rows A x = side, by the least change in the metric of M."""
     along = empty(K)
-    change = empty(N)
-    for j in range(N):
-        change[j] = 0.0
+    change = zeros(N)
     for r in range(count):
         i = int(sequence[r])
         left = factors[i] * (side[i] - dot(N, A[i * N :], x)) - dot(r, R[i * K :], along)
@@ -223,7 +207,7 @@ def solve(
     unit_factors(k, D, kinds, owners, sizes, active, factors)
     count = int(select(k, D, E, order, active, away, strength, is_independent, sequence, Q, R))
     onto_rows(count, M, sequence, A, side, factors, Q, R, x)
-    if not dot(N, x, x) <= LARGEST * LARGEST * LARGEST:
+    if not dot(N, x, x) <= LARGEST_INPUT * LARGEST_INPUT * LARGEST_INPUT:
         return 0.0
     if checked > -0.5 and count < k:
         wrong = contradicts(
@@ -238,16 +222,3 @@ def solve(
         if wrong > 0.0:
             return 0.0
     return 1.0
-
-
-_OF_ROWS = (
-    largest_of,
-    unit_factors,
-    distance,
-    unit,
-    select,
-    contradicts,
-    nonzero_rows,
-    onto_rows,
-)
-ROUTINES = (dot, copy, add, *_OF_ROWS, solve)

@@ -11,10 +11,11 @@ second, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,17 @@ class Signature:
     def output_sizes(self) -> tuple[int, ...]:
         """Return the number of entries of each output."""
         return tuple(prod(shape) for shape in self.output_shapes)
+
+    @property
+    def arrays(self) -> dict[str, int]:
+        """Return the names of the arrays in order, and from state to state the entries of each."""
+        sizes = {f'in{i}': size for i, size in enumerate(self.input_sizes)} | {'parameters': 0}
+        return sizes | {f'out{o}': size for o, size in enumerate(self.output_sizes)}
+
+    @property
+    def pointers(self) -> str:
+        """Return the arrays as arguments in LLVM IR."""
+        return ', '.join(f'ptr %{name}' for name in self.arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +194,12 @@ class LoopSpec(Signature):
 class RoutineSpec(Signature):
     """A kernel for single states whose code is routines and the kernels that they call."""
 
-    routines: tuple[Callable[..., Any], ...]  # The last is the kernel
+    routine: Callable[..., Any]
     constants: Constants  # See `routine`
     parameters: int = 0  # As of `KernelSpec`
     callees: tuple[KernelSpec | LoopSpec, ...] = ()  # Kernels that belong to it
     external: Mapping[str, str] = field(default_factory=dict)  # LLVM names of kernels that do not
+    others: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # See `routines_of`
     quick: KernelSpec | None = None  # What is asked first; the routines, where that is ill
 
     @property
@@ -202,9 +215,9 @@ class RoutineSpec(Signature):
     def parts(self) -> dict[str, tuple[str, set[str]]]:
         """Return the LLVM IR of the kernel without its callees and what it declares, by name."""
         inside = {callee.name: f'@{callee.name}' for callee in self.callees}
-        parts = routine_parts(self.routines, self.constants, inside, self.external)
-        count = len(self.input_sizes) + 1 + len(self.output_shapes)
-        passed = ', '.join(f'ptr %x{k}' for k in range(count))
+        routines = routines_of(self.routine, self.others, {**inside, **self.external})
+        parts = routine_parts(routines, self.constants, inside, self.external)
+        passed = self.pointers
         lines = [f'%health = call double {[*parts][-1]}({passed})', 'ret double %health']
         if self.quick is not None:
             limit = Block(1).constant(RCOND_LIMIT)
@@ -228,6 +241,21 @@ def straight_part(spec: Spec) -> KernelSpec | None:
     if isinstance(spec, RoutineSpec):
         return spec.quick
     return spec if isinstance(spec, KernelSpec) else None
+
+
+def routines_of(
+    routine: Callable[..., Any],
+    others: Mapping[str, Callable[..., Any]],
+    kernels: Collection[str],
+) -> tuple[Callable[..., Any], ...]:
+    """Return what a routine calls, kernels left out, and it; `others` replace those they name."""
+    known, no_routines = routine.__globals__ | dict(others), {*kernels, Routine.__module__}
+    called: dict[Callable[..., Any], None] = {}
+    for name in routine.__code__.co_names:
+        one = known.get(name)
+        if isinstance(one, FunctionType) and no_routines.isdisjoint((name, one.__module__)):
+            called |= dict.fromkeys(routines_of(one, others, kernels))
+    return (*called, routine)
 
 
 def routine_parts(

@@ -10,12 +10,13 @@ from math import sqrt
 
 from kane_dynamics.algorithms.least_distance import MET
 from kane_dynamics.algorithms.limited_inverse import REACHED, ROUNDOFF, SHARE, SHARED, STILL
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import add, copy, dot
-from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel, zeros
 
 N = F = C = S = Z = RESPONSES = TURNS = 0
 DRIVEN = TABLE
-LIMIT = REPEATED = 0.0  # and those of NUMBERS
+REPEATED = 1e-20
 inner_forces = force_responses = kernel
 
 
@@ -59,11 +60,9 @@ def least(G: Array, e: Array, largest: float, y: Array) -> float:
     after each how it is made of them; the last is the one that is to become active.
     """
     rows = empty((N + 2) * Z)
-    W = empty(Z)
+    W = zeros(Z)
     active = empty(N + 2)
     push = empty(N + 2)
-    for k in range(Z):
-        W[k] = 0.0
     for k in range(N):
         W[k] = 1.0
         y[k] = 0.0
@@ -117,13 +116,11 @@ def least(G: Array, e: Array, largest: float, y: Array) -> float:
 
 def within(moves: Array, start: Array, bounds: Array, sides: Array, out: Array) -> float:
     """Set the forces within bounds that are nearest to `start`; see `least`."""
-    G = empty(C * N)
+    G = zeros(C * N)
     e = empty(C)
     y = empty(N)
     span = 0.0
     largest = 0.0
-    for k in range(C * N):
-        G[k] = 0.0
     for i in range(C):
         row = G[i * N :]
         for k in range(F):
@@ -194,14 +191,10 @@ def nearest_motion(
 ) -> float:
     """Set the forces of the motion nearest to `a`, and what may be added; 0 where unclear."""
     rows = empty(S * Z)
-    W = empty(Z)
-    V = empty(Z)
-    gap = empty(Z)
+    W = zeros(Z)
+    V = zeros(Z)
+    gap = zeros(Z)
     sizes = empty(S)
-    for k in range(Z):
-        W[k] = 0.0
-        V[k] = 0.0
-        gap[k] = 0.0
     for k in range(F):
         start[k] = whole[k * (N + 1) + N] - dot(N, whole[k * (N + 1) :], bias)
     for k in range(N):
@@ -253,24 +246,14 @@ def limited_effort(
     start = empty(F)
     result = -1.0
     if free[0] == free[0]:  # known
-        if not inner_forces(q, v, weights, clock, parameters, moves) >= LIMIT:
+        if not inner_forces(q, v, weights, clock, parameters, moves) >= RCOND_LIMIT:
             return 0.0
         result = within(moves, free, bounds, sides, out)
     out[F] = result
     if result < 0.0 and deviation[0] > 0.0:
-        if not force_responses(q, v, clock, parameters, whole) >= LIMIT:
+        if not force_responses(q, v, clock, parameters, whole) >= RCOND_LIMIT:
             return 0.0
         if not nearest_motion(whole, a, weights, deviation, bias, moves, start) > 0.0:
             return 0.0
         result = within(moves, start, bounds, sides, out)
     return result
-
-
-NUMBERS = {
-    **{'MET': MET, 'REACHED': REACHED, 'ROUNDOFF': ROUNDOFF, 'REPEATED': 1e-20},
-    **{'SHARE': SHARE, 'SHARED': SHARED, 'STILL': STILL},
-}
-ROUTINES = (
-    *(dot, add, copy, weighted, remainder, orthonormal, least, within, moving, still_share),
-    *(nearest_motion, limited_effort),
-)

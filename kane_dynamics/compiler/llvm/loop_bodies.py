@@ -29,8 +29,8 @@ class Layout:
             self.handed.append(end)
             end += (len(spec.parents) + 1) * one.width
         self.total = end
-        self.inputs = [*[f'in{i}' for i in range(len(spec.input_sizes))], 'parameters']
-        self.strides = [*spec.input_sizes, 0]  # from state to state
+        *self.inputs, _ = spec.arrays
+        *self.strides, _ = spec.arrays.values()  # from state to state
 
     @cached_property
     def serial(self) -> bool:
@@ -155,11 +155,9 @@ class Bodies:
         return self._vector([place] * self._states, stride)
 
     def _vector(self, addresses: Sequence[str], stride: int) -> str:
-        value, kind = 'poison', self._block.type
-        for lane, place in enumerate(addresses):
-            one = self._load(place, lane * stride, 'double')
-            value = self._block.emit(f'insertelement {kind} {value}, double {one}, i32 {lane}')
-        return value
+        pairs = enumerate(addresses)
+        loads = (self._load(place, lane * stride, 'double') for lane, place in pairs)
+        return self._block.packed(loads, 'poison')
 
     def _index(self, table: str, row: int, indices: Places, ahead: int = 0) -> str:
         """Append where entry `row` of body k + ahead is."""

@@ -32,7 +32,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import (
 from kane_dynamics.compiler.llvm.limits import LARGEST_INPUT, LARGEST_SINGLE_INPUT, RCOND_LIMIT
 from kane_dynamics.compiler.llvm.loop_code import loop_text
 from kane_dynamics.compiler.llvm.native import bodies_at_once, vector_lanes
-from kane_dynamics.compiler.llvm.routine import Routine, vector
+from kane_dynamics.compiler.llvm.routine import Routine
 from kane_dynamics.compiler.llvm.rows import SIZES, load_parameter, load_rows, store_rows
 from kane_dynamics.compiler.llvm.sines import sincos_definition
 from kane_dynamics.compiler.llvm.straight_line import Block
@@ -122,18 +122,13 @@ def kernel_text(
         store_rows(block, f'%out{o}', values)
     if lanes == 1:
         block.lines += ['br label %done', 'done:']
-    arguments = ', '.join(
-        [f'ptr %in{i}' for i in range(len(spec.input_sizes))]
-        + ['ptr %parameters']
-        + [f'ptr %out{o}' for o in range(len(spec.output_sizes))]
-    )
     linkage = '' if lanes == 1 else 'internal '
     attributes = (
         'noinline ' if lanes == 1 else f'"prefer-vector-width"="{8 * SIZES[element] * lanes}" '
     )
     table, code = block.with_table()
     lines = '\n  '.join([*code, f'ret {block.type} {rcond}'])
-    text = f'define {linkage}{block.type} @{name}({arguments}) {attributes}{{\n  {lines}\n}}\n'
+    text = f'define {linkage}{block.type} @{name}({spec.pointers}) {attributes}{{\n  {lines}\n}}\n'
     return table + text, block.declarations
 
 
@@ -216,7 +211,7 @@ def single_text(spec: KernelSpec, lanes: int) -> list[FunctionText]:
     if k < end:
         {inside}
 """
-    several = f'{vector(lanes, "float")} @{spec.name}_single_lanes'
+    several = f'{Block(lanes, "float").type} @{spec.name}_single_lanes'
     return [kernel, sines, _loop(spec, 'single_batch', lanes, {'several': several}, left=left)]
 
 
@@ -225,7 +220,9 @@ def _batch(spec: Spec, lanes: int) -> FunctionText:
     quick, again = straight_part(spec), ''
     names = {'one': f'@{spec.name}'}
     if not isinstance(spec, RoutineSpec) or quick:
-        names['several'] = f'{vector(lanes)} @{spec.name if quick is None else quick.name}_lanes'
+        names['several'] = (
+            f'{Block(lanes).type} @{spec.name if quick is None else quick.name}_lanes'
+        )
     if isinstance(spec, RoutineSpec):  # states keep their bits, whoever their neighbours are
         again = f"""
         for i in range(k, k + LANES):
@@ -248,7 +245,7 @@ def _loop(
         health[k:] = several({_rows(spec, 'k')}){again}"""
     several = several * ('several' in names)
     text = f"""
-def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: int, end: int):
+def batch({', '.join(f'{x}: Array' for x in [*spec.arrays, 'health'])}, begin: int, end: int):
     whole = {'(end - begin) // LANES' if several else 0}{several}{left}
 """
     constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT}
@@ -257,11 +254,5 @@ def batch({', '.join(f'{x}: Array' for x in [*_sizes(spec), 'health'])}, begin: 
     return made.text(f'@{spec.name}_{name}', linkage=''), made.declarations
 
 
-def _sizes(spec: Spec) -> dict[str, int]:
-    """Return the length of one row of each array."""
-    sizes = {f'in{i}': size for i, size in enumerate(spec.input_sizes)} | {'parameters': 0}
-    return sizes | {f'out{o}': size for o, size in enumerate(spec.output_sizes)}
-
-
 def _rows(spec: Spec, k: str) -> str:
-    return ', '.join(f'{name}[{size} * {k} :]' for name, size in _sizes(spec).items())
+    return ', '.join(f'{name}[{size} * {k} :]' for name, size in spec.arrays.items())

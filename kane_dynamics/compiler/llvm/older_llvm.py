@@ -8,18 +8,35 @@ have no instruction: the C library gives them, one lane after the other.
 
 import re
 
-_NAME = r'%[\w.]+'
-_LOAD = re.compile(rf'({_NAME}) = load (.+), ptr ({_NAME})(, align \d+)?')
-_STORE = re.compile(rf'store (<[^>]+>|\S+) (<[^>]+>|\S+), ptr ({_NAME})(, align \d+)?')
-_STEP = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr ({_NAME}), (.+)')
+_NAME, _KIND, _STEP = r'%[\w.]+', r'<[^>]+>|\S+', r'getelementptr (?:inbounds )?'
+_AT, _ALIGNED = rf'ptr (?P<place>{_NAME})', r'(?P<aligned>, align \d+)?'
 _TABLE = re.compile(
     r'^(@[\w.]+) = internal (?:constant|externally_initialized global) (\[[^]]+\])', re.MULTILINE
 )
-_IN_TABLE = re.compile(rf'({_NAME}) = getelementptr (?:inbounds )?(\S+), ptr (@[\w.]+), ')
+_IN_TABLE = re.compile(rf'({_NAME}) = {_STEP}(\S+), ptr (@[\w.]+), ')
 _MEMORY = re.compile(r'@llvm\.mem(?:set\.p0|cpy\.p0\.p0)\.i64')
-_PLACE = re.compile(rf'({_NAME}) = alloca (\[[^]]+\])(.*)')
-_CALL = re.compile(rf'({_NAME} = )?call (\S+) ({_NAME})\((.*)\)')
 _POINTER = re.compile(r'\bptr\b')
+# an instruction, and what it is with casts
+_TYPED = {
+    rf'(?P<name>{_NAME}) = load (?P<kind>.+), {_AT}{_ALIGNED}': (
+        '{name}.cast = bitcast i8* {place} to {kind}*',
+        '{name} = load {kind}, {kind}* {name}.cast{aligned}',
+    ),
+    rf'store (?P<kind>{_KIND}) (?P<value>{_KIND}), {_AT}{_ALIGNED}': (
+        '{place}.cast = bitcast i8* {place} to {kind}*',
+        'store {kind} {value}, {kind}* {place}.cast{aligned}',
+    ),
+    rf'(?P<name>{_NAME}) = {_STEP}(?P<kind>\S+), {_AT}, (?P<index>.+)': (
+        '{name}.old = bitcast i8* {place} to {kind}*',
+        '{name}.new = getelementptr {kind}, {kind}* {name}.old, {index}',
+        '{name} = bitcast {kind}* {name}.new to i8*',
+    ),
+    rf'(?P<name>{_NAME}) = alloca (?P<kind>\[[^]]+\])(?P<aligned>.*)': (
+        '{name}.own = alloca {kind}{aligned}',
+        '{name} = bitcast {kind}* {name}.own to i8*',
+    ),
+}
+_CALL = re.compile(rf'({_NAME} = )?call (\S+) ({_NAME})\((.*)\)')
 _DECLARED = re.compile(r'declare (.+) (@kd\.(\w+)\.[\w.]+)\((.*)\)')
 # number of arguments
 _OF_ONE = 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh'
@@ -97,45 +114,19 @@ def _by_lanes(kind: str, function: str, count: int) -> list[str]:
 def _typed(line: str) -> list[str]:
     """Return a line with its casts."""
     text = line.strip()
-    if results := _LOAD.fullmatch(text):
-        name, kind, place, aligned = results.groups()
-        kind = _old(kind)
-        lines = [
-            f'{name}.cast = bitcast i8* {place} to {kind}*',
-            f'{name} = load {kind}, {kind}* {name}.cast{aligned or ""}',
-        ]
-    elif results := _STORE.fullmatch(text):
-        kind, value, place, aligned = results.groups()
-        kind, cast = _old(kind), f'{place}.cast'
-        lines = [
-            f'{cast} = bitcast i8* {place} to {kind}*',
-            f'store {kind} {value}, {kind}* {cast}{aligned or ""}',
-        ]
-    elif results := _STEP.fullmatch(text):
-        name, kind, place, index = results.groups()
-        kind = _old(kind)
-        lines = [
-            f'{name}.old = bitcast i8* {place} to {kind}*',
-            f'{name}.new = getelementptr {kind}, {kind}* {name}.old, {index}',
-            f'{name} = bitcast {kind}* {name}.new to i8*',
-        ]
-    elif results := _PLACE.fullmatch(text):
-        name, kind, remainder = (_old(x) for x in results.groups())
-        lines = [
-            f'{name}.own = alloca {kind}{remainder}',
-            f'{name} = bitcast {kind}* {name}.own to i8*',
-        ]
-    elif results := _CALL.fullmatch(text):
+    for pattern, lines in _TYPED.items():
+        if results := re.fullmatch(pattern, text):
+            groups = {name: _old(x or '') for name, x in results.groupdict().items()}
+            return [one.format(**groups) for one in lines]
+    if results := _CALL.fullmatch(text):
         result, kind, function, passed = (_old(x or '') for x in results.groups())
         kinds = ', '.join(argument.rsplit(' ', 1)[0] for argument in passed.split(', '))
         cast = f'{(result or function).split(" ")[0]}.function'
-        lines = [
+        return [
             f'{cast} = bitcast i8* {function} to {kind} ({kinds})*',
             f'{result}call {kind} {cast}({passed})',
         ]
-    else:
-        lines = [_old(line)]
-    return lines
+    return [_old(line)]
 
 
 def _old(text: str) -> str:

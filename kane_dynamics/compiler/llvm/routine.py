@@ -4,9 +4,9 @@ Loops written in Python, as LLVM IR.
 
 A routine is a Python function, or its text, of arrays, tables of integers and numbers. It may
 hold assignments, ``for`` over ``range``, ``if``, ``return``, slices ``x[k:]`` as what begins at
-entry k, calls of routines and kernels, and ``empty(n)`` as an array of its own. ``and`` and ``or``
-compute both sides. Names that it does not define are constants: numbers, or tables of integers. Of
-kernels in vector lanes, ``x[k:] = f(...)`` stores the whole result; ``-> Lanes`` returns a vector.
+entry k, calls of routines and kernels, ``empty(n)`` or ``zeros(n)`` as an array of its own; both
+sides of ``and``, ``or`` are computed. Other names are numbers or tables of the robot, or of its
+module. ``x[k:] = f(...)`` stores all lanes of a result; ``-> Lanes`` returns a vector.
 """
 
 import ast
@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from kane_dynamics.compiler.llvm.rows import SIZES
 from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.typing import Floats, NDArray
 
@@ -30,14 +31,10 @@ _WHOLE = {ast.Add: 'add nsw', ast.Sub: 'sub nsw', ast.Mult: 'mul nsw', ast.Floor
 _REAL = {ast.Add: 'fadd', ast.Sub: 'fsub', ast.Mult: 'fmul', ast.Div: 'fdiv'}
 _COMPARED = {ast.Lt: 'lt', ast.LtE: 'le', ast.Gt: 'gt', ast.GtE: 'ge', ast.Eq: 'eq'}
 _INTRINSICS = {'sqrt': 'sqrt', 'abs': 'fabs'}
-SIZES = {'double': 8, 'float': 4, 'i64': 8}
 PREFIX = '@rows_'  # of names of routines and tables
 _MOST_ON_STACK = 2**15  # doubles; threads may have stacks of 512 kB
 _SMALL = 2**9  # doubles; arrays that are always on the stack, or even in registers
-Value = tuple[str, str]
-"""Type and LLVM value."""
-
-
+Value = tuple[str, str]  # type and LLVM value
 TABLE: Table = np.zeros(0, dtype=np.int64)  # stands for a table that is not known yet
 
 
@@ -49,6 +46,11 @@ def kernel(*arrays: Array) -> float:
 def empty(size: int) -> Array:
     """Return an array of a routine: of so many doubles, not set."""
     return np.empty(size)
+
+
+def zeros(size: int) -> Array:
+    """Return the same, all 0."""
+    return np.zeros(size)
 
 
 class Routine:
@@ -65,7 +67,8 @@ class Routine:
     ) -> None:
         text = source if isinstance(source, str) else inspect.getsource(source)
         tree: Any = ast.parse(textwrap.dedent(text)).body[0]
-        self._tree, self._constants, self._names = tree, constants, names
+        self._tree, self._names = tree, names
+        self._constants = getattr(source, '__globals__', {}) | dict(constants)
         self._block = Block(1)
         self._emit, self._lines = self._block.emit, self._block.lines
         self.declarations = self._block.declarations
@@ -77,7 +80,7 @@ class Routine:
 
     def _type(self, annotation: ast.expr | None) -> str:
         name = ast.unparse(annotation or ast.Constant(None))
-        return vector(cast(int, self._constants['LANES'])) if name == 'Lanes' else _TYPES[name]
+        return Block(self._constants['LANES']).type if name == 'Lanes' else _TYPES[name]
 
     def text(self, name: str, linkage: str = 'internal ', attributes: str = '') -> str:
         """Return the LLVM IR of the routine under a name."""
@@ -239,9 +242,7 @@ class Routine:
         kind, value = self._value(node.operand)
         if isinstance(node.op, ast.Not):
             return 'i1', self._emit(f'xor i1 {value}, true')
-        if kind == 'i64':
-            return kind, self._emit(f'sub i64 0, {value}')
-        return kind, self._emit(f'fneg double {value}')
+        return kind, self._emit(f'sub i64 0, {value}' if kind == 'i64' else f'fneg double {value}')
 
     def _compare(self, node: ast.Compare) -> Value:
         values = self._pair(node.left, node.comparators[0])
@@ -260,8 +261,8 @@ class Routine:
 
     def _call(self, node: ast.Call) -> Value:
         name = node.func.id  # type: ignore[attr-defined]
-        if name == 'empty':
-            return self._empty(node.args[0])
+        if name in ('empty', 'zeros'):
+            return self._array(node.args[0], name == 'zeros')
         if name in ('max', 'min'):
             kind, a, b = self._pair(*node.args)
             truth = self._compared('gt' if name == 'max' else 'lt', kind, a, b)
@@ -278,15 +279,15 @@ class Routine:
             self.declarations.add(f'declare double {function}({kinds})')
         return result, self._emit(f'call {result} {function}({passed})')
 
-    def _empty(self, node: ast.expr) -> Value:
-        size = eval(ast.unparse(node), {}, dict(self._constants))
+    def _array(self, node: ast.expr, is_zero: bool) -> Value:
+        size = eval(ast.unparse(node), {}, self._constants)
+        name = f'%array{len(self._arrays)}'
         self._arrays.append((size + 8) // 8 * 8)
-        return 'array', f'%array{len(self._arrays) - 1}'
-
-
-def vector(lanes: int, element: str = 'double') -> str:
-    """Return the LLVM type of a result in vector lanes."""
-    return element if lanes == 1 else f'<{lanes} x {element}>'
+        if is_zero:
+            self.declarations.add('declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)')
+            inputs = f'ptr {name}, i8 0, i64 {8 * size}, i1 false'
+            self._lines.append(f'call void @llvm.memset.p0.i64({inputs})')
+        return 'array', name
 
 
 def _llvm(kind: str) -> str:

@@ -8,17 +8,14 @@ N is the number of speeds, K that of rows.
 from math import sqrt
 
 from kane_dynamics.compiler.llvm.ltdl import dot
-from kane_dynamics.compiler.llvm.routine import Array, Table, empty
+from kane_dynamics.compiler.llvm.routine import Array, Table, zeros
 from kane_dynamics.constraints.row_selection import ROUNDOFF_ROW, VANISHED
 
-SIZES = {'VANISHED': VANISHED, 'ROUNDOFF_ROW': ROUNDOFF_ROW}
 N = K = 0
 
 
 def largest_of(k: int, groups: Table, sizes: Array, largest: Array) -> None:
-    """Set the largest size of each group."""
-    for i in range(K):
-        largest[i] = 0.0
+    """Set the largest size of each group, where it is above what is there."""
     for i in range(k):
         largest[groups[i]] = max(largest[groups[i]], sizes[i])
 
@@ -28,8 +25,8 @@ def unit_factors(
 ) -> None:
     """Set the factors that bring the largest row of each kind to one, and scale the rows."""
     most = 0.0
-    by_group = empty(K)
-    by_owner = empty(K)
+    by_group = zeros(K)
+    by_owner = zeros(K)
     largest_of(k, groups, sizes, by_group)
     largest_of(k, owners, sizes, by_owner)
     for i in range(k):
@@ -49,7 +46,7 @@ def unit_factors(
 
 def nonzero_rows(k: int, A: Array, owners: Table, sizes: Array, active: Array) -> None:
     """Set the lengths of rows, and which are not zero beside those of the same constraint."""
-    most = empty(K)
+    most = zeros(K)
     for i in range(k):
         sizes[i] = sqrt(dot(N, A[i * N :], A[i * N :]))
     largest_of(k, owners, sizes, most)

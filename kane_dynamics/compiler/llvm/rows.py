@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from kane_dynamics.compiler.llvm.straight_line import Block
 
-SIZES = {'double': 8, 'float': 4}
+SIZES = {'double': 8, 'float': 4, 'i64': 8}  # [bytes]
 _PIECE = 16  # [bytes] what shuffles within a vector register keep together
 
 
@@ -126,15 +126,11 @@ def _picked(block: Block, a: str, b: str, picks: Sequence[tuple[int, int]]) -> s
 
 def _gathered(block: Block, array: str, k: int, stride: int) -> str:
     """Append the loads of one entry of all rows."""
-    load = f'load {block.element}, ptr'
-    if block.lanes == 1:
-        return block.emit(f'{load} {address(block, array, k)}')
-    value = 'poison'
-    for lane in range(block.lanes):
-        one = block.emit(f'{load} {address(block, array, k + lane * stride)}')
-        entry = f'{block.element} {one}, i32 {lane}'
-        value = block.emit(f'insertelement {block.type} {value}, {entry}')
-    return value
+    loads = (
+        block.emit(f'load {block.element}, ptr {address(block, array, k + lane * stride)}')
+        for lane in range(block.lanes)
+    )
+    return next(loads) if block.lanes == 1 else block.packed(loads, 'poison')
 
 
 def _scatter(block: Block, array: str, k: int, stride: int, value: str) -> None:

@@ -11,7 +11,7 @@ the sum of a large angle and a small constant would lose what the sine needs.
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -185,14 +185,9 @@ class Block:
 
     def _in_double(self, name: str, *arguments: str) -> str:
         """Append a call of the C library's function on doubles; there is none on floats."""
-        wide = Block(self.lanes)
+        wide = Block(self.lanes, lines=self.lines, declarations=self.declarations)
         values = [self.emit(f'fpext {self.type} {a} to {wide.type}') for a in arguments]
-        function = f'@llvm.{name}.{wide.suffix}'
-        types = ', '.join(wide.type for _ in arguments)
-        self.declarations.add(f'declare {wide.type} {function}({types})')
-        passed = ', '.join(f'{wide.type} {a}' for a in values)
-        value = self.emit(f'call {wide.type} {function}({passed})')
-        return self.emit(f'fptrunc {wide.type} {value} to {self.type}')
+        return self.emit(f'fptrunc {wide.type} {wide.intrinsic(name, *values)} to {self.type}')
 
     def compare(self, predicate: str, a: str, b: str) -> str:
         """Append a comparison that is 1.0 or 0.0."""
@@ -237,9 +232,8 @@ class Block:
             sine, cosine = cosine, self.negate(sine)
         return sine, cosine
 
-    def packed(self, values: Sequence[str]) -> str:
-        """Append a vector of numbers, 0 in the lanes after them."""
-        vector = 'zeroinitializer'
+    def packed(self, values: Iterable[str], vector: str = 'zeroinitializer') -> str:
+        """Append a vector of numbers, in the lanes after them what another vector has."""
         for k, x in enumerate(values):
             entry = f'{self.type} {vector}, {self.element} {x}, i32 {k}'
             vector = self.emit(f'insertelement {entry}')

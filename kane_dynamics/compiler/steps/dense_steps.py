@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routines of accelerations, time steps and projections; see `dense_kernels`."""
 
-from kane_dynamics.compiler.llvm.dense_routines import ROUTINES, K, N, solve
+from kane_dynamics.algorithms.projection import POSITION_TOLERANCE
+from kane_dynamics.compiler.llvm.dense_routines import K, N, solve
+from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.ltdl import copy, dot, factorize, size_in_mass
-from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel
+from kane_dynamics.compiler.llvm.routine import TABLE, Array, empty, kernel, zeros
+from kane_dynamics.constraints.row_selection import TAKEN
+from kane_dynamics.simulation.integrators import KICKS
+from kane_dynamics.simulation.step_checks import MOST_TURNED
 
 # what a robot has
-H = AXES = KICKS = MASS = 0
+H = AXES = MASS = 0
 KINDS = OWNERS = ORDER = INTEGRATED = PLACED = PLACED_KINDS = PLACED_OWNERS = PLACED_ORDER = TABLE
 DIAGONAL = PAIR_FIRST = PAIR = PAIR_PLACE = PAIR_MIRROR = TABLE
-LIMIT = TIGHT = LOOSE = MOST_TURN = NO_ENERGY = 0.0
+NO_ENERGY = 1e-18  # [J]
 bias_force = friction = drag = retract = mass_axes = inertia = kernel
 
 
 def mass_matrix(q: Array, parameters: Array, out: Array) -> float:
     """Set M from the axes of all joints."""
     axes = empty(13 * AXES)
-    if not mass_axes(q, parameters, axes) >= LIMIT:
+    if not mass_axes(q, parameters, axes) >= RCOND_LIMIT:
         return 0.0
     for k in range(N * N):
         out[k] = 0.0
@@ -46,7 +51,7 @@ def mass_and_rows(
     A: Array, b0: Array, b: Array, phi: Array,
 ) -> float:  # fmt: skip
     """Set M to its factors and the rows of a state; return the rcond of both."""
-    if not inertia(q, parameters, M) >= LIMIT:
+    if not inertia(q, parameters, M) >= RCOND_LIMIT:
         return 0.0
     if not factorize(M) > 0.0:
         return 0.0
@@ -64,11 +69,11 @@ def accelerate(
     b0 = empty(K)
     b = empty(K)
     phi = empty(K)
-    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= LIMIT:
+    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
-    if not bias_force(q, v, parameters, force) >= LIMIT:
+    if not bias_force(q, v, parameters, force) >= RCOND_LIMIT:
         return 0.0
-    if not friction(v, parameters, rub) >= LIMIT:
+    if not friction(v, parameters, rub) >= RCOND_LIMIT:
         return 0.0
     for k in range(N):
         force[k] = tau[k] - force[k] - rub[k]
@@ -91,8 +96,7 @@ def acceleration(
 
 def timeless(q: Array, v: Array, tau: Array, parameters: Array, out: Array) -> float:
     """Set accelerations where no row holds time."""
-    clock = empty(1)
-    clock[0] = 0.0
+    clock = zeros(1)
     return acceleration(q, v, tau, clock, parameters, out)
 
 
@@ -109,7 +113,7 @@ def jump(q: Array, v: Array, middle: Array, tau: Array, clock: Array, parameters
     moving = size_in_mass(M, v)
     turned = size_in_mass(M, x)
     away = size_in_mass(M, gap)
-    if away * away <= MOST_TURN * (moving * moving + turned * turned) + NO_ENERGY:
+    if away * away <= MOST_TURNED * (moving * moving + turned * turned) + NO_ENERGY:
         return 1.0
     return 0.0
 
@@ -127,9 +131,9 @@ def advance(
     side = empty(K)
     phi = empty(K)
     h = clock[1]
-    if not bias_force(q, middle, parameters, force) >= LIMIT:
+    if not bias_force(q, middle, parameters, force) >= RCOND_LIMIT:
         return 0.0
-    if not rows(q, middle, clock, parameters, A, b0, b, phi) >= LIMIT:
+    if not rows(q, middle, clock, parameters, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
     copy(N, v, x)
     for k in range(N):
@@ -148,9 +152,9 @@ def damped_mass(
     q: Array, at: Array, clock: Array, parameters: Array, M: Array, drags: Array
 ) -> float:
     """Set the drag D at some speeds and M + h D to its factors."""
-    if not inertia(q, parameters, M) >= LIMIT:
+    if not inertia(q, parameters, M) >= RCOND_LIMIT:
         return 0.0
-    if not drag(at, parameters, drags) >= LIMIT:
+    if not drag(at, parameters, drags) >= RCOND_LIMIT:
         return 0.0
     for k in range(N):
         M[DIAGONAL[k]] += clock[1] * drags[k]
@@ -197,12 +201,9 @@ def place(q: Array, clock: Array, parameters: Array, out: Array) -> float:
     target = empty(H)
     drift = empty(H)
     is_independent = empty(K)
-    remainder = empty(N)
-    x = empty(N)
-    for k in range(N):
-        remainder[k] = 0.0
-        x[k] = 0.0
-    if not mass_and_rows(q, remainder, clock, parameters, M, A, b0, b, phi) >= LIMIT:
+    remainder = zeros(N)
+    x = zeros(N)
+    if not mass_and_rows(q, remainder, clock, parameters, M, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
     for i in range(H):
         target[i] = -phi[PLACED[i]]
@@ -225,11 +226,9 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     b = empty(K)
     phi = empty(K)
     is_independent = empty(K)
-    none = empty(N)
+    none = zeros(N)
     x = empty(N)
-    for k in range(N):
-        none[k] = 0.0
-    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= LIMIT:
+    if not mass_and_rows(q, v, clock, parameters, M, A, b0, b, phi) >= RCOND_LIMIT:
         return 0.0
     copy(N, v, x)
     rcond = solve(K, M, none, A, b0, phi, KINDS, OWNERS, ORDER, 0.0, v, b0, x, is_independent)
@@ -238,21 +237,11 @@ def project(q: Array, v: Array, clock: Array, parameters: Array, out: Array, ran
     count = 0.0
     for i in range(K):
         count += is_independent[i]
-        limit = LOOSE
+        limit = TAKEN
         if is_independent[i] > 0.5:
-            limit = TIGHT
+            limit = POSITION_TOLERANCE
         if not abs(phi[i]) <= limit:
             return 0.0
     copy(N, x, out)
     rank[0] = count
     return 1.0
-
-
-STEPS = (*ROUTINES, mass_and_rows)
-ACCELERATION = (*STEPS, accelerate, acceleration)
-TIMELESS = (*ACCELERATION, timeless)
-JUMP = (*STEPS, accelerate, jump)
-IMPULSE = (*ROUTINES, advance, damped_mass, impulse)
-KICK = (*ROUTINES, advance, damped_mass, kick)
-PLACE = (*STEPS, place)
-PROJECT = (*STEPS, project)

@@ -73,12 +73,11 @@ def side_by_side_text(
         for k, value in enumerate(values):
             _write(block, f'%out{o}', k, value)
     rcond, wide = _as_double(block, rcond), Block(lanes)
-    arrays = [f'%in{i}' for i in range(len(spec.input_sizes))]
-    arrays += ['%parameters', *(f'%out{o}' for o in range(len(spec.output_sizes)))]
-    passed = ', '.join(f'ptr {array}' for array in arrays)
     lines = '\n  '.join([*block.lines, f'ret {wide.type} {rcond}'])
     how = f'noinline "prefer-vector-width"="{64 * lanes}" '
-    text = f'define internal {wide.type} @{spec.name}_side({passed}) {how}{{\n  {lines}\n}}\n'
+    text = (
+        f'define internal {wide.type} @{spec.name}_side({spec.pointers}) {how}{{\n  {lines}\n}}\n'
+    )
     return text, block.declarations
 
 

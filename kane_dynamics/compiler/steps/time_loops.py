@@ -15,14 +15,14 @@ from kane_dynamics.compiler.llvm.kernel_spec import KernelSpec, Signature
 from kane_dynamics.compiler.llvm.limits import RCOND_LIMIT
 from kane_dynamics.compiler.llvm.module import joined, single_parts
 from kane_dynamics.compiler.llvm.native import bodies_at_once
-from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel, vector
+from kane_dynamics.compiler.llvm.routine import Array, Routine, Table, empty, kernel
 from kane_dynamics.compiler.llvm.sines import sincos_definition
+from kane_dynamics.compiler.llvm.straight_line import Block
 from kane_dynamics.compiler.recipe import one_step
 from kane_dynamics.compiler.steps.step_code import Callees, side_by_side_text, step_text
 from kane_dynamics.simulation.step_checks import LARGEST
 
 NQ = NV = LANES = PARAMETERS = 0
-LIMIT = 0.0
 once = kernel
 
 
@@ -50,7 +50,7 @@ def steps(
             q[NQ * k :], v[NV * k :], tau[NV * k * effort_row :], clock,
             q[NQ * (k + 1) :], v[NV * (k + 1) :], ranks[k + 1 :], parameters,
         )  # fmt: skip
-        if not rcond >= LIMIT:
+        if not rcond >= RCOND_LIMIT:
             return k
     return count
 
@@ -93,7 +93,7 @@ def unsound(rcond: Array, moves: Array, stops: Array) -> int:
     count = 0
     for lane in range(LANES):
         stops[lane] = 0.0
-        if moves[lane] > 0.0 and not rcond[lane] >= LIMIT:
+        if moves[lane] > 0.0 and not rcond[lane] >= RCOND_LIMIT:
             moves[lane] = 0.0
             stops[lane] = 1.0
             count = count + 1
@@ -184,7 +184,7 @@ def stepping_text(programs: Mapping[str, Program], callees: Callees, width: int)
     for name, program in programs.items():
         nq, nv, *_ = (column.numel() for column in program.inputs)
         parts.append(step_text(name, program, callees, 1, bounded=False))
-        constants = {'NQ': nq, 'NV': nv, 'LIMIT': RCOND_LIMIT, 'LARGEST': LARGEST}
+        constants = {'NQ': nq, 'NV': nv}
         for function, exported in ((steps, name), (one, one_step(name))):
             made = Routine(function, constants, {'once': f'@{name}_once'})
             parts.append((made.text(f'@{exported}', linkage=''), made.declarations))
@@ -208,7 +208,7 @@ def rollout_text(
         side_by_side_text(callee, lanes, in_single=name in in_single)
         for name, callee in callees.items()
     ]
-    constants = {'LANES': lanes, 'LIMIT': RCOND_LIMIT, 'PARAMETERS': parameters}
+    constants = {'LANES': lanes, 'PARAMETERS': parameters}
     moves = {one.__name__: f'@{one.__name__}' for one in (gather, scatter, mark, fill)}
     moves['unsound'] = 'i64 @unsound'
     for function in (gather, scatter, mark, fill, unsound):
@@ -217,7 +217,7 @@ def rollout_text(
     for name, program in programs.items():
         nq, nv, *_ = (column.numel() for column in program.inputs)
         parts.append(step_text(name, program, callees, lanes))
-        names = {**moves, 'once': f'{vector(lanes)} @{name}_once'}
+        names = {**moves, 'once': f'{Block(lanes).type} @{name}_once'}
         made = Routine(motions, {**constants, 'NQ': nq, 'NV': nv}, names)
         parts.append((made.text(f'@{name}_lanes', linkage=''), made.declarations))
     return joined(parts)
