@@ -33,7 +33,6 @@ __all__ = ['identify', 'tool_difference']
 
 GOOD, WARN = 30.0, 150.0  # condition numbers of base columns of unit length
 SAMPLES = 10.0  # equations for each unknown
-_WORSE, _POINTS = 1.5, 2.0  # of consistent parameters against base parameters: times, and %
 _DOUBT = 2.0  # deviations that a coefficient may be below zero
 
 
@@ -114,8 +113,7 @@ def identify(
         one.setflags(write=False)
     known = replace(fit, covariance=correlated_covariance(equations, recordings, base, fit))
     result = Identification(equations, base, known, MappingProxyType(solutions), ())
-    messages = *_warnings(result, triangles), *_worse(result, recordings)
-    return replace(result, warnings=messages)
+    return replace(result, warnings=tuple(_warnings(result, triangles)))
 
 
 def tool_difference(
@@ -187,8 +185,6 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
             f'condition number {base.condition:.0f} of the motion is above {WARN:g}{refused}; '
             f'below {GOOD:g} is good: move more joints, faster, longer'
         )
-    if base.barely_seen:
-        messages.append(f'barely seen: {", ".join(base.barely_seen)}')
     count, unknowns = int(triangles.counts.sum()), len(base.names)
     if count < SAMPLES * unknowns:
         messages.append(f'{count} efforts for {unknowns} unknowns: take more samples')
@@ -202,16 +198,3 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
                 'behind positions, or the model is wrong'
             )
     return messages
-
-
-def _worse(result: Identification, recordings: Sequence[Samples]) -> list[str]:
-    """Return on which joints no body explains what base parameters explain."""
-    every, kinds = [result.all_errors(x) for x in recordings], ('least_squares', 'consistent')
-    means = [np.mean([one[kind].filtered for one in every], axis=0) for kind in kinds]
-    rows = zip(result.equations.speeds.names, *means, strict=True)
-    return [
-        f'{name}: {worse:.1f} % by bodies that can exist, {better:.1f} % by base parameters: '
-        'frames, signs or joint offsets of the model do not match the recording'
-        for name, better, worse in rows
-        if worse > max(_WORSE * better, better + _POINTS)
-    ]

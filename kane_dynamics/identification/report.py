@@ -16,6 +16,7 @@ from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
 
 WORSE = 0.5  # points by which a joint gets worse, from which it is told
+TIMES, POINTS = 1.5, 2.0  # by which bodies are worse than base parameters
 _KEY = """m [kg], m c [kg m], J [kg m^2] about the origin of the link below the moving joint, in
 its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/coulomb_velocity) +
 offset + rotor_inertia a + stribeck tanh(v/coulomb_velocity) exp(-|v|/stribeck_velocity) +
@@ -39,12 +40,20 @@ def validation_errors(
 
 
 def worse_joints(errors: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return which joints the result predicts worse than the model before with friction."""
-    before, after = errors['friction filtered'], errors['consistent filtered']
-    return [
+    """Return which joints the result predicts worse than the model before, or than sums do."""
+    before, sums, after = (
+        errors[f'{x} filtered'] for x in ('friction', 'least_squares', 'consistent')
+    )
+    worse = [
         f'{name}: {after[name]:.1f} % where the URDF, with friction, has {before[name]:.1f} %'
         for name in before
         if after[name] > before[name] + WORSE
+    ]
+    return worse + [
+        f'{name}: {after[name]:.1f} % by bodies that can exist, {sums[name]:.1f} % by base '
+        'parameters: frames, signs or joint offsets of the model do not match the recording'
+        for name in sums
+        if after[name] > max(TIMES * sums[name], sums[name] + POINTS)
     ]
 
 

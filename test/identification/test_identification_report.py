@@ -54,3 +54,14 @@ def test_a_model_that_is_not_better_is_refused(case):
     (message,) = worse_joints(mixed)
     assert message.startswith(f'{second}: ')
     assert 'mean error' in refusal(result, mixed)
+
+
+def test_sums_that_no_bodies_can_have_are_told(case):
+    """Regression: told of the fit itself, where sums follow the noise of a short recording."""
+    _, _, errors = case
+    first, second = errors['consistent filtered']
+    bodies, sums = {first: 3.9, second: 5.5}, {first: 2.0, second: 3.4}
+    mixed = errors | {'consistent filtered': bodies, 'least_squares filtered': sums}
+    mixed |= {'friction filtered': {first: 9.0, second: 9.0}}
+    (message,) = worse_joints(mixed)
+    assert message.startswith(f'{second}: 5.5 % by bodies that can exist, 3.4 % by base')
