@@ -93,6 +93,14 @@ def test_errors_and_what_feed_forward_carries(report, columns):
         assert missed == pytest.approx(np.sqrt(np.mean((friction + inertia) ** 2)), rel=0.15), k
 
 
+def test_friction_that_the_file_lacks_is_no_lag(report, columns):
+    """Regression: efforts with friction that the model has not were told to be late."""
+    assert report(columns, {})[0]['warnings'] == []
+    late(local := dict(columns))
+    (warning,) = report(local, {})[0]['warnings']
+    assert warning.startswith('efforts are 10 ms late')
+
+
 def test_without_efforts_there_are_those_of_the_model(report, columns):
     found, page = report({key: x for key, x in columns.items() if 'effort' not in key})
     (warning,) = found['warnings']
