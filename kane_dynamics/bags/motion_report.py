@@ -135,9 +135,11 @@ class MotionReport:
             except InvalidInputError as error:
                 messages.append(str(error))
 
+        tell(checks.check_motion_units, self.dynamics.model.robot, names, self.recordings[0])
         tell(checks.motion_warnings, names, q, v)
         if self.measured:
             raw, tau = (every[key][:, v_index] for key in ('raw', 'tau'))
+            tell(checks.weight_warnings, self.dynamics.engine, names, every['q'], tau)
             tell(checks.check_efforts, names, raw)
             tell(checks.check_signs_and_units, self.dynamics.engine, names, every['q'], v, tau)
             for one, x in zip(self.recordings, self.efforts, strict=True):

@@ -183,7 +183,7 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
         refused = ', too little for a model that others use' if base.condition > REFUSE else ''
         messages.append(
             f'condition number {base.condition:.0f} of the motion is above {WARN:g}{refused}; '
-            f'below {GOOD:g} is good: move more joints, faster, longer'
+            f'below {GOOD:g} is good: move more joints, both ways, faster, longer'
         )
     count, unknowns = int(triangles.counts.sum()), len(base.names)
     if count < SAMPLES * unknowns:

@@ -17,6 +17,7 @@ from kane_dynamics.robot.inertial_parameters import PARAMETERS
 
 WORSE = 0.5  # points by which a joint gets worse, from which it is told
 TIMES, POINTS = 1.5, 2.0  # by which bodies are worse than base parameters
+_AFTER = 'least_squares', 'consistent'
 _KEY = """m [kg], m c [kg m], J [kg m^2] about the origin of the link below the moving joint, in
 its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/coulomb_velocity) +
 offset + rotor_inertia a + stribeck tanh(v/coulomb_velocity) exp(-|v|/stribeck_velocity) +
@@ -41,11 +42,9 @@ def validation_errors(
 
 def worse_joints(errors: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return which joints the result predicts worse than the model before, or than sums do."""
-    before, sums, after = (
-        errors[f'{x} filtered'] for x in ('friction', 'least_squares', 'consistent')
-    )
+    before, sums, after = _before(errors), *(errors[f'{x} filtered'] for x in _AFTER)
     worse = [
-        f'{name}: {after[name]:.1f} % where the URDF, with friction, has {before[name]:.1f} %'
+        f'{name}: {after[name]:.1f} % where the URDF has {before[name]:.1f} %'
         for name in before
         if after[name] > before[name] + WORSE
     ]
@@ -57,15 +56,21 @@ def worse_joints(errors: Mapping[str, Mapping[str, float]]) -> list[str]:
     ]
 
 
+def _before(errors: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the errors of the model before, without or with friction fitted to it."""
+    without, fitted = (errors[f'{x} filtered'] for x in ('nominal', 'friction'))
+    return {name: min(x, fitted[name]) for name, x in without.items()}
+
+
 def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -> str:
     """Return why others should not use a result, or ''."""
     if not result.publishable:
         return (
             f'the condition number of the motion is {result.base.condition:.0f}, above {REFUSE:g}:'
-            ' move more joints, faster, longer'
+            ' move more joints, both ways, faster, longer'
         )
-    rows = (errors[f'{x} filtered'].values() for x in ('friction', 'consistent'))
-    before, after = (float(np.mean([*row])) for row in rows)
+    rows = _before(errors), errors['consistent filtered']
+    before, after = (float(np.mean([*row.values()])) for row in rows)
     if not after < before:
         return (
             f'on the validation samples its mean error is {after:.2f} %, that of the URDF with '
