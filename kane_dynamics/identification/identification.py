@@ -14,7 +14,12 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate, fitted_payload
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.identification.base_parameters import ALONE, BaseParameters, base_parameters
+from kane_dynamics.identification.base_parameters import (
+    ALONE,
+    UNSEEN,
+    BaseParameters,
+    base_parameters,
+)
 from kane_dynamics.identification.equations import Equations, Friction, Triangles
 from kane_dynamics.identification.estimation import (
     NEARNESS,
@@ -90,10 +95,9 @@ def identify(
     equations = Equations(dynamics, observed, terms)
     triangles = equations.triangles(recordings)
     base = _base(equations, triangles, np.ones(len(observed.names)))
-    if triangles.counts.sum() <= base.rank:
-        raise InvalidInputError(
-            f'samples: need more than {base.rank} efforts, got {int(triangles.counts.sum())}'
-        )
+    count, unknowns = int(triangles.counts.sum()), sum(x != UNSEEN for x in base.status)
+    if count <= unknowns:
+        raise InvalidInputError(f'samples: need more than {unknowns} efforts, got {count}')
     base = _base(equations, triangles, 1.0 / least_squares(triangles, base).deviations)
     fit = least_squares(triangles, base)
     nominal, by_base = np.zeros((2, len(equations.names)))
