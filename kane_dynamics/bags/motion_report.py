@@ -16,7 +16,8 @@ from kane_dynamics.control.motor_friction import Presliding
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
-from kane_dynamics.identification.equations import Equations
+from kane_dynamics.identification.equations import CHUNK, Equations
+from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
 from kane_dynamics.identification.page import Table, curves, html_page, listing, table
 from kane_dynamics.identification.result import relative_error
 from kane_dynamics.identification.samples import Samples
@@ -134,18 +135,30 @@ class MotionReport:
             except InvalidInputError as error:
                 messages.append(str(error))
 
+        tell(checks.check_motion_units, self.dynamics.model.robot, names, self.recordings[0])
         tell(checks.motion_warnings, names, q, v)
         if self.measured:
             raw, tau = (every[key][:, v_index] for key in ('raw', 'tau'))
+            tell(checks.weight_warnings, self.dynamics.engine, names, every['q'], tau)
             tell(checks.check_efforts, names, raw)
             tell(checks.check_signs_and_units, self.dynamics.engine, names, every['q'], v, tau)
             for one, x in zip(self.recordings, self.efforts, strict=True):
-                missed = x['measured'] - x['model']
                 tell(checks.contact_warnings, names, one.time, x['measured'], x['model'])
-                deviations = missed.std(axis=0) + 1e-300
-                lag = checks.lag_of(one.time, x['model'][..., None], x['measured'], deviations)
-                tell(checks.lag_warnings, lag)
+                tell(checks.lag_warnings, self._lag(one, x))
         return messages
+
+    def _lag(self, one: Samples, efforts: Mapping[str, Floats]) -> checks.Lag:
+        """Return the lag of efforts against the model with friction fitted to it."""
+        robot, names = self.dynamics.model.robot, self.speeds.names
+        part = slice(CHUNK)
+        time, measured, model = one.time[part], efforts['measured'][part], efforts['model'][part]
+        rows = np.zeros((*model.shape, 1 + model.shape[1], len(MOTOR_SIDE)))
+        rows[..., 0, 0] = model
+        for k, name in enumerate(names):
+            rows[:, k, 1 + k] = friction_columns(robot, one, name, MOTOR_SIDE)[part]
+        moving = rows.reshape(*model.shape, -1)
+        moving = moving[..., moving.any(axis=(0, 1))]
+        return checks.lag_of(time, moving, measured, (measured - model).std(axis=0) + 1e-300)
 
     def page(self, warnings: Sequence[str], tables: Mapping[str, Table]) -> str:
         """Return the page, with tables of joints and ground, and others."""

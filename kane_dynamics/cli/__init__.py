@@ -73,8 +73,8 @@ COMMANDS = {
     ),
     'report': Command(
         'a recorded motion against the model on one page: errors, feed-forward, limits, margins',
-        'robot --urdf --root-joint --bag --joint-states --odom --joints --corner --reference '
-        '--output --json',
+        'robot --urdf --root-joint --bag --joint-states --odom --joints --gains --corner '
+        '--reference --output --json',
         report.report,
         {'output': Path('report.html')},
     ),

@@ -68,11 +68,9 @@ def identify_robot(options: argparse.Namespace) -> int:
         speeds = independent_speeds(dynamics, names)
         training, validation = _samples(options, source, dynamics, speeds, names, facts)
         tell('terms of friction', 1, 3)
-        side = (
-            _side(dynamics, training, speeds, names)
-            if options.friction == 'auto'
-            else options.friction
-        )
+        side = options.friction
+        if side == 'auto':
+            side = _side(dynamics, training, speeds, names)
         if options.tool_mass_only:
             tool = tool_difference(dynamics, training, SIDES[side], speeds)
             return _print_tool(model.robot, speeds.names[-1], tool)
@@ -87,12 +85,12 @@ def identify_robot(options: argparse.Namespace) -> int:
         *result.warnings,
         *(text for one in seen for text in checks.contact_warnings(speeds.names, *one)),
         *report.worse_joints(errors),
+        *checks.coupling_warnings(result, training[0]),
         *checks.lag_warnings(checks.effort_lag(result, training[0])),
     ]
     reason = report.refusal(result, errors)
     facts |= {'reason': reason, 'errors_percent': errors, **report.findings(result)}
-    test = max(validation, key=len)
-    facts['files'] = _written(options, folder, source, result, test, facts)
+    facts['files'] = _written(options, folder, source, result, max(validation, key=len), facts)
     printing.show(options.json, facts, _print)
     printing.print_notes(facts['warnings'], 'warning')
     if reason:
@@ -162,12 +160,14 @@ def _samples(
     corner = corner_of(options, [one.clock for one in recordings])
     both = [samples_of(dynamics, speeds, part, corner) for part in parts]
     if options.gains:
-        both = _with_gains(options.gains, dynamics, speeds, both, facts)
+        both = with_gains(options.gains, dynamics, speeds, both, facts)
     few = slice(None, None, 1 + len(both[0]) // MANY)
     some = [(x.q[few], x.v[few], x.tau[few]) for x in both[0]]
     q, v, tau = (np.vstack(x) for x in zip(*some, strict=True))
+    checks.check_motion_units(model.robot, names, both[0][0])
     notes += checks.motion_warnings(names, q[:, q_index], v[:, v_index])
     checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
+    notes += checks.weight_warnings(dynamics, names, q, tau[:, v_index])
     facts['recordings'] = {path.name: {'sha256': file_hash(path)} for path in paths}
     facts['settings'] |= {
         'corner_hz': round(corner, 6),
@@ -193,7 +193,7 @@ def _print_tool(robot: Robot, joint: str, more: PayloadEstimate) -> int:
     return 0
 
 
-def _with_gains(
+def with_gains(
     file: Path,
     dynamics: Dynamics,
     speeds: ObservedSpeeds,

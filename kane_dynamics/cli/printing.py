@@ -56,11 +56,12 @@ console, errors = _console(False), _console(True)
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str | None]]) -> None:
-    """Print a table, unless it is empty; long names are folded, never cut off."""
-    table = Table(title=escape(title), title_justify='left')
-    for heading in headings:
-        table.add_column(escape(heading), overflow='fold')
-    for row in rows:
+    """Print a table, unless it is empty; names that fill half of it are folded, never cut off."""
+    table, cells = Table(title=escape(title), title_justify='left'), [*rows]
+    whole = 2 * max((len(row[0] or '') for row in cells), default=0) < console.width
+    for k, heading in enumerate(headings):
+        table.add_column(escape(heading), overflow='fold', no_wrap=whole and k == 0)
+    for row in cells:
         table.add_row(*(escape(cell or '') for cell in row))
     if table.row_count:
         console.print(table)

@@ -7,8 +7,7 @@ from typing import Any
 
 from kane_dynamics.bags.motion_report import MotionReport
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
-from kane_dynamics.cli import printing
-from kane_dynamics.cli.identification import corner_of, observed_joints, samples_of
+from kane_dynamics.cli import identification, printing
 from kane_dynamics.cli.options import RobotSource, read_robot
 from kane_dynamics.cli.printing import writable_folder, write_whole
 from kane_dynamics.cli.recordings import joint_topics
@@ -24,7 +23,7 @@ def report(options: argparse.Namespace) -> int:
     """Compare, write the page, print the tables and warnings."""
     source = read_robot(options)
     writable_folder(options.output.parent)
-    names, dynamics = observed_joints(options, source.model), source.dynamics()
+    names, dynamics = identification.observed_joints(options, source.model), source.dynamics()
     if not options.reference:
         with printing.progress('dynamics of the robot') as tell:
             dynamics.compile(progress=tell)
@@ -34,17 +33,21 @@ def report(options: argparse.Namespace) -> int:
         warnings += [*one.notes, *(f"'{path}': {x}" for x in timing_warnings(one.clock))]
         if one.extremes.v is None:
             warnings.append(f"'{path}': no velocities, differences of positions are used")
-    corner = corner_of(options, [one.clock for one in recordings])
-    samples = samples_of(dynamics.engine, speeds, recordings, corner)
+    corner = identification.corner_of(options, [one.clock for one in recordings])
+    samples = identification.samples_of(dynamics.engine, speeds, recordings, corner)
+    if options.gains and measured:
+        facts = {'warnings': warnings, 'settings': {}}
+        both = options.gains, dynamics.engine, speeds, [samples], facts
+        (samples,) = identification.with_gains(*both)
     result = MotionReport(dynamics, speeds, samples, measured)
     warnings += result.warnings()
-    facts = {path.name: {'sha256': file_hash(path)} for path in options.bag}
+    files = {path.name: {'sha256': file_hash(path)} for path in options.bag}
     try:
         ground = result.ground()
     except KaneDynamicsError as error:
         ground = {}
         warnings.append(f'no margins on the ground: {error}')
-    tables = {'joints': result.joints(), 'ground': ground, 'recordings': facts}
+    tables = {'joints': result.joints(), 'ground': ground, 'recordings': files}
     write_whole(options.output, result.page(warnings, tables))
     summary = {**tables, 'warnings': warnings, 'file': str(options.output)}
     printing.show(options.json, summary, _print)

@@ -23,9 +23,8 @@ from kane_dynamics.typing import Floats, Indices
 __all__ = ['BaseParameters', 'base_parameters']
 
 ALONE, IN_SUMS, UNSEEN = 'alone', 'only in sums', 'unseen'
-RANK = 1e-8  # of the largest column, and of the first pivot of columns of unit length
-BARELY = 1e-4  # pivots below it are barely seen
-_ZERO = 1e-6  # of the entries of K, which are lengths, ratios and ones
+MOVING = 1e-8  # of the largest column, what is below it is roundoff
+RANK = 1e-4  # of columns of unit length; less is noise, or an angle that a URDF rounds, 1.5708
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +44,6 @@ class BaseParameters:
         Of each unknown: ALONE, IN_SUMS or UNSEEN.
     condition : float
         Condition number of the r most independent columns, each of unit length.
-    barely_seen : tuple of str
-        Unknowns whose part that no other explains is below 1e-4 of their column.
     independent : ndarray, shape (r,)
         The most independent columns.
 
@@ -57,7 +54,6 @@ class BaseParameters:
     matrix: Floats
     status: tuple[str, ...]
     condition: float
-    barely_seen: tuple[str, ...]
     independent: Indices
 
     @property
@@ -107,7 +103,7 @@ def base_parameters(
 
     """
     lengths = np.linalg.norm(rows, axis=0)
-    moving = np.flatnonzero(lengths > RANK * lengths.max(initial=0.0))
+    moving = np.flatnonzero(lengths > MOVING * lengths.max(initial=0.0))
     if not moving.size:
         raise InvalidInputError('rows: all are zero, the motion shows nothing')
     R, order = qr(rows[:, moving] / lengths[moving], mode='r', pivoting=True)
@@ -120,16 +116,14 @@ def base_parameters(
     local = np.linalg.solve(between[:, leading], between)
     local = local * lengths[moving] / lengths[moving[leading]][:, None]
     matrix = np.zeros((rank, len(names)))
-    matrix[:, moving] = np.where(np.abs(local) > _ZERO, local, 0.0)
+    matrix[:, moving] = np.where(np.abs(local) > RANK, local, 0.0)
     status = np.full(len(names), UNSEEN, dtype=object)
     shared = np.count_nonzero(matrix, axis=1) > 1
     for i, k in enumerate(moving):
         rows_of = np.flatnonzero(matrix[:, k])
         alone = i in leading and not shared[rows_of].any()
         status[k] = ALONE if alone else IN_SUMS
-    barely = moving[order[:rank][pivots[:rank] < BARELY]]
-    condition, weak = float(np.linalg.cond(R[:rank, :rank])), tuple(names[k] for k in barely)
-    seen = matrix, tuple(status), condition, weak
+    seen = matrix, tuple(status), float(np.linalg.cond(R[:rank, :rank]))
     return BaseParameters(tuple(names), moving[leading], *seen, moving[order[:rank]])
 
 
@@ -140,7 +134,7 @@ def leading_columns(matrix: Floats, preferences: Sequence[int]) -> Indices:
         across = matrix[:, k] - basis @ (basis.T @ matrix[:, k])
         across = across - basis @ (basis.T @ across)  # once more: roundoff of the first
         size = float(np.linalg.norm(across))
-        if size > _ZERO * np.linalg.norm(matrix[:, k]):
+        if size > RANK * np.linalg.norm(matrix[:, k]):
             basis = np.column_stack([basis, across / size])
             selection.append(int(k))
         if len(selection) == len(matrix):

@@ -14,7 +14,12 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate, fitted_payload
 from kane_dynamics.dynamics import Dynamics, checked_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.identification.base_parameters import ALONE, BaseParameters, base_parameters
+from kane_dynamics.identification.base_parameters import (
+    ALONE,
+    UNSEEN,
+    BaseParameters,
+    base_parameters,
+)
 from kane_dynamics.identification.equations import Equations, Friction, Triangles
 from kane_dynamics.identification.estimation import (
     NEARNESS,
@@ -33,7 +38,6 @@ __all__ = ['identify', 'tool_difference']
 
 GOOD, WARN = 30.0, 150.0  # condition numbers of base columns of unit length
 SAMPLES = 10.0  # equations for each unknown
-_WORSE, _POINTS = 1.5, 2.0  # of consistent parameters against base parameters: times, and %
 _DOUBT = 2.0  # deviations that a coefficient may be below zero
 
 
@@ -91,10 +95,9 @@ def identify(
     equations = Equations(dynamics, observed, terms)
     triangles = equations.triangles(recordings)
     base = _base(equations, triangles, np.ones(len(observed.names)))
-    if triangles.counts.sum() <= base.rank:
-        raise InvalidInputError(
-            f'samples: need more than {base.rank} efforts, got {int(triangles.counts.sum())}'
-        )
+    count, unknowns = int(triangles.counts.sum()), sum(x != UNSEEN for x in base.status)
+    if count <= unknowns:
+        raise InvalidInputError(f'samples: need more than {unknowns} efforts, got {count}')
     base = _base(equations, triangles, 1.0 / least_squares(triangles, base).deviations)
     fit = least_squares(triangles, base)
     nominal, by_base = np.zeros((2, len(equations.names)))
@@ -114,8 +117,7 @@ def identify(
         one.setflags(write=False)
     known = replace(fit, covariance=correlated_covariance(equations, recordings, base, fit))
     result = Identification(equations, base, known, MappingProxyType(solutions), ())
-    messages = *_warnings(result, triangles), *_worse(result, recordings)
-    return replace(result, warnings=messages)
+    return replace(result, warnings=tuple(_warnings(result, triangles)))
 
 
 def tool_difference(
@@ -185,10 +187,8 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
         refused = ', too little for a model that others use' if base.condition > REFUSE else ''
         messages.append(
             f'condition number {base.condition:.0f} of the motion is above {WARN:g}{refused}; '
-            f'below {GOOD:g} is good: move more joints, faster, longer'
+            f'below {GOOD:g} is good: move more joints, both ways, faster, longer'
         )
-    if base.barely_seen:
-        messages.append(f'barely seen: {", ".join(base.barely_seen)}')
     count, unknowns = int(triangles.counts.sum()), len(base.names)
     if count < SAMPLES * unknowns:
         messages.append(f'{count} efforts for {unknowns} unknowns: take more samples')
@@ -202,16 +202,3 @@ def _warnings(result: Identification, triangles: Triangles) -> list[str]:
                 'behind positions, or the model is wrong'
             )
     return messages
-
-
-def _worse(result: Identification, recordings: Sequence[Samples]) -> list[str]:
-    """Return on which joints no body explains what base parameters explain."""
-    every, kinds = [result.all_errors(x) for x in recordings], ('least_squares', 'consistent')
-    means = [np.mean([one[kind].filtered for one in every], axis=0) for kind in kinds]
-    rows = zip(result.equations.speeds.names, *means, strict=True)
-    return [
-        f'{name}: {worse:.1f} % by bodies that can exist, {better:.1f} % by base parameters: '
-        'frames, signs or joint offsets of the model do not match the recording'
-        for name, better, worse in rows
-        if worse > max(_WORSE * better, better + _POINTS)
-    ]

@@ -19,8 +19,10 @@ _SHOWN = 4000  # samples in a plot
 _HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<style>body{{font:15px sans-serif;max-width:70em;margin:2em auto}}
-table{{border-collapse:collapse}}img{{max-width:100%}}
+<meta name="viewport" content="width=device-width">
+<style>body{{font:15px sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}
+table,figure{{display:block;overflow-x:auto;margin:0;border-collapse:collapse}}
+img{{width:100%;min-width:45em}}
 td,th{{border:1px solid #ccc;padding:.2em .6em;text-align:left}}</style></head><body>
 <h1>{title}</h1>"""
 Table = Mapping[str, Mapping[str, Any]]
@@ -72,7 +74,8 @@ def curves(
             v, residuals = samples.v[every, speeds.indices[k]], missed[every, k]
             right.plot(v, residuals, '.', markersize=1.5)
             right.set(xlabel='speed [rad/s or m/s]', ylabel='residual')
-        image = BytesIO()
-        figure.savefig(image, format='png', dpi=110)
-    data = b64encode(image.getvalue()).decode()
-    return f'<h2>{escape(title)}</h2><img alt="curves" src="data:image/png;base64,{data}">'
+        png = BytesIO()
+        figure.savefig(png, format='png', dpi=110)
+    data = b64encode(png.getvalue()).decode()
+    image = f'<img alt="curves" src="data:image/png;base64,{data}">'
+    return f'<h2>{escape(title)}</h2><figure>{image}</figure>'

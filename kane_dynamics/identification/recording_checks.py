@@ -20,8 +20,9 @@ from kane_dynamics.analysis.joint_friction import SMOOTHING
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.equations import CHUNK
-from kane_dynamics.identification.result import Identification
+from kane_dynamics.identification.result import Identification, relative_error
 from kane_dynamics.identification.samples import GAP, Samples, Timing
+from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
 
 STILL = 0.05  # [rad, rad/s, m or m/s] a joint that moves less shows nothing
@@ -36,6 +37,9 @@ SHARED = 0.1  # of the samples of a test; some are equal where a robot stands st
 BURST = 6.0  # deviations of a residual that no friction or noise has
 LEAST = 0.05  # of the range of the effort: where friction turns, good models miss less
 APART = 0.2  # [s] between two bursts
+RATES = 0.5, 2.0  # of positions by velocities; filters and differences do less
+WIDE = 4.0  # ranges of a joint, which no motion has
+FOLLOWS = 0.3  # of a residual that goes with the speed of another joint
 REPEATED = 0.1  # of the samples, from which values that repeat are told
 
 
@@ -50,6 +54,34 @@ def check_efforts(names: Sequence[str], tau: Floats) -> None:
         if bad.any():
             joints = [names[k] for k in np.flatnonzero(bad).tolist()]
             raise InvalidInputError(f'{problem}: {joints}; leave them out by --joints')
+
+
+def check_motion_units(robot: Robot, names: Sequence[str], samples: Samples) -> None:
+    """Check that velocities are the rates of positions, and these not far out of ranges."""
+    coordinates = [robot.coordinate_index(name) for name in names]
+    v = samples.v[:, [robot.velocity_index(name) for name in names]]
+    q, span = samples.q[:, coordinates], (robot.upper - robot.lower)[coordinates]
+    ways, rates = np.ptp(q, axis=0), np.gradient(q, samples.time, axis=0)
+    moving = (ways >= STILL) & (np.abs(v).max(axis=0) >= STILL)
+    factors = np.sum(rates * v, axis=0) / np.maximum(np.sum(v**2, axis=0), 1e-300)
+    wrong = moving & ((factors < RATES[0]) | (factors > RATES[1]))
+    wide = (ways > WIDE * span) & (span > 0.0)
+    for bad, values, problem in (
+        (
+            wrong,
+            factors,
+            'times as fast as velocities say: other units, of time or of one of them',
+        ),
+        (
+            wide,
+            ways / np.maximum(span, 1e-300),
+            'ranges of the joint: degrees, or before the gear',
+        ),
+    ):
+        if bad.any():
+            joints = [names[k] for k in np.flatnonzero(bad).tolist()]
+            size = f'{values[bad][0]:.3g}'
+            raise InvalidInputError(f'positions of {joints} move {size} {problem}')
 
 
 def check_signs_and_units(
@@ -169,6 +201,38 @@ def contact_warnings(
             when = ', '.join(f'{time[run[0]]:.2f}-{time[run[-1]]:.2f} s' for run in runs)
             messages.append(f"'{name}': residuals above {BURST:g} deviations at {when}: contact?")
     return messages
+
+
+def weight_warnings(dynamics: Dynamics, names: Sequence[str], q: Floats, tau: Floats) -> list[str]:
+    """Return which efforts, by name, are too small to hold the robot by the URDF."""
+    indices = [dynamics.robot.velocity_index(name) for name in names]
+    least = np.abs(dynamics.gravity_force(q)[:, indices]).min(axis=0)
+    most = np.abs(tau).max(axis=0)
+    return [
+        f"'{name}': efforts up to {x:.2g}, gravity by the URDF needs {y:.2g} or more: other "
+        'units, or a spring'
+        for name, x, y in zip(names, most, least, strict=True)
+        if x < SLOPES[0] * y
+    ]
+
+
+def coupling_warnings(result: Identification, samples: Samples) -> list[str]:
+    """Return pairs of joints whose residuals follow the motion of each other."""
+    equations, speeds = result.equations, result.equations.speeds
+    measured, modelled = equations.efforts(samples, samples.tau), result.efforts(samples)
+    missed, gains = measured - modelled, np.zeros((len(speeds.names), len(speeds.names)))
+    sizes = np.linalg.norm(missed, axis=0) + 1e-300
+    for k, index in enumerate(speeds.indices):
+        v, a = samples.v[:, index], samples.a[:, index]
+        Q = np.linalg.qr(np.column_stack([v, np.tanh(v / SMOOTHING), a]))[0]
+        gains[:, k] = 1.0 - np.linalg.norm(missed - Q @ (Q.T @ missed), axis=0) / sizes
+    gains[relative_error(measured, modelled) < 100.0 * LEAST] = 0.0
+    pairs = np.argwhere(np.triu(np.minimum(gains, gains.T), 1) > FOLLOWS).tolist()
+    return [
+        f"residuals of '{speeds.names[i]}' and '{speeds.names[k]}' follow the motion of each "
+        'other: coupled gears?'
+        for i, k in pairs
+    ]
 
 
 class Lag(NamedTuple):

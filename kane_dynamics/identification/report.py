@@ -16,6 +16,8 @@ from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
 
 WORSE = 0.5  # points by which a joint gets worse, from which it is told
+TIMES, POINTS = 1.5, 2.0  # by which bodies are worse than base parameters
+_AFTER = 'least_squares', 'consistent'
 _KEY = """m [kg], m c [kg m], J [kg m^2] about the origin of the link below the moving joint, in
 its axes, with all that is welded to it. Friction: viscous v + coulomb tanh(v/coulomb_velocity) +
 offset + rotor_inertia a + stribeck tanh(v/coulomb_velocity) exp(-|v|/stribeck_velocity) +
@@ -39,13 +41,25 @@ def validation_errors(
 
 
 def worse_joints(errors: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return which joints the result predicts worse than the model before with friction."""
-    before, after = errors['friction filtered'], errors['consistent filtered']
-    return [
-        f'{name}: {after[name]:.1f} % where the URDF, with friction, has {before[name]:.1f} %'
+    """Return which joints the result predicts worse than the model before, or than sums do."""
+    before, sums, after = _before(errors), *(errors[f'{x} filtered'] for x in _AFTER)
+    worse = [
+        f'{name}: {after[name]:.1f} % where the URDF has {before[name]:.1f} %'
         for name in before
         if after[name] > before[name] + WORSE
     ]
+    return worse + [
+        f'{name}: {after[name]:.1f} % by bodies that can exist, {sums[name]:.1f} % by base '
+        'parameters: frames, signs or joint offsets of the model do not match the recording'
+        for name in sums
+        if after[name] > max(TIMES * sums[name], sums[name] + POINTS)
+    ]
+
+
+def _before(errors: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the errors of the model before, without or with friction fitted to it."""
+    without, fitted = (errors[f'{x} filtered'] for x in ('nominal', 'friction'))
+    return {name: min(x, fitted[name]) for name, x in without.items()}
 
 
 def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -> str:
@@ -53,10 +67,10 @@ def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -
     if not result.publishable:
         return (
             f'the condition number of the motion is {result.base.condition:.0f}, above {REFUSE:g}:'
-            ' move more joints, faster, longer'
+            ' move more joints, both ways, faster, longer'
         )
-    rows = (errors[f'{x} filtered'].values() for x in ('friction', 'consistent'))
-    before, after = (float(np.mean([*row])) for row in rows)
+    rows = _before(errors), errors['consistent filtered']
+    before, after = (float(np.mean([*row.values()])) for row in rows)
     if not after < before:
         return (
             f'on the validation samples its mean error is {after:.2f} %, that of the URDF with '

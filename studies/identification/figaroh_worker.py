@@ -2,63 +2,65 @@
 """
 What FIGAROH predicts, in its own interpreter: ``python figaroh_worker.py IN.npz OUT.npz URDF``.
 
-IN has `joints` that move, and q, v, a, tau of `training` and q, v, a of `test`. FIGAROH builds the
-regressor with viscous and Coulomb friction, rotor inertia and offset, drops columns and finds base
-parameters (double QR); `least_squares` and, with weights of joints as its `BaseIdentification` has
-them, `weighted` are the efforts (N, n) that they predict for the test.
+IN has `joints` that move; `time`, `q`, `v`, `tau` of the training as recorded; those of the `test`
+with `a`; `sampling` and `cutoff` frequency. `BaseIdentification` does all as it is: it filters,
+drops columns, thins out, finds base parameters and weights. OUT has the efforts (N, n) of the
+test, by base parameters (`weighted`) and, if its solver ends, by bodies (`physical`).
 """
 
 import sys
-from warnings import catch_warnings, simplefilter
+import tempfile
+from warnings import simplefilter
 
 import numpy as np
 import pinocchio as pin
-from figaroh.tools.qrdecomposition import QRDecomposer
-from figaroh.tools.regressor import build_regressor_basic, get_index_eliminate
+import yaml
+from figaroh.identification.base_identification import BaseIdentification
 
-ZERO = 1e-6  # columns below it are dropped
+SIGNALS = {'positions': 'q', 'velocities': 'v', 'accelerations': 'a', 'torques': 'tau'}
+
+
+class Recorded(BaseIdentification):
+    """FIGAROH with a recording in memory; `select_stage` fits both ways."""
+
+    def load_trajectory_data(self, data_source: None = None) -> dict[str, np.ndarray | None]:
+        """Return the recording."""
+        signals = {key: self.recording.get(x) for key, x in SIGNALS.items()}
+        return {'timestamps': self.recording['time'], **signals}
 
 
 def main() -> None:
     """Read, fit, predict, write."""
     source, target, urdf = sys.argv[1:]
-    data = np.load(source)
-    whole = pin.buildModelFromUrdf(urdf)
-    kept = data['joints'].tolist()
-    locked = [i for i, name in enumerate(whole.names) if i and name not in kept]
+    simplefilter('ignore')
+    data, whole = dict(np.load(source)), pin.buildModelFromUrdf(urdf)
+    joints = data['joints'].tolist()
+    locked = [i for i, name in enumerate(whole.names) if i and name not in joints]
     model = pin.buildReducedModel(whole, locked, pin.neutral(whole))
-    order = [kept.index(name) for name in model.names[1:]]
-    robot = pin.RobotWrapper(model)
-    options = dict.fromkeys(('has_friction', 'has_actuator_inertia', 'has_joint_offset'), True)
-    options |= {'is_joint_torques': True, 'is_external_wrench': False}
-    options |= {'act_idxv': list(range(model.nv))}
-    W, test = (
-        build_regressor_basic(robot, *(data[f'{part}_{x}'][:, order] for x in 'qva'), options)
-        for part in ('training', 'test')
-    )
-    tau = data['training_tau'][:, order].T.ravel()
-    with catch_warnings():
-        simplefilter('ignore')
-        names = {f'p{k}': 0.0 for k in range(W.shape[1])}
-        dropped, remaining = get_index_eliminate(W, names, ZERO)
-    columns = [k for k in range(W.shape[1]) if k not in set(dropped)]
-    leading, _ = QRDecomposer()._identify_base_parameters(W[:, columns], remaining)
-    leading = [columns[k] for k in leading]
-    base, _, _, beta, *_ = QRDecomposer().double_decomposition(tau, W[:, columns], remaining, None)
-    if not np.allclose(base, W[:, leading], atol=1e-6 * np.abs(W).max()):
-        raise SystemExit('columns of the base regressor are not those that lead')
-    variances = np.mean((tau - base @ beta).reshape(model.nv, -1) ** 2, axis=1)
-    root = np.sqrt(np.repeat(1.0 / variances, len(tau) // model.nv))
-    weighted = np.linalg.lstsq(base * root[:, None], tau * root, rcond=None)[0]
-    back = np.argsort(order)
-    np.savez(
-        target,
-        rank=len(beta),
-        **{
-            name: (test[:, leading] @ x).reshape(model.nv, -1).T[:, back]
-            for name, x in (('least_squares', beta), ('weighted', weighted))
-        },
-    )
+    names, every = list(model.names[1:]), list(range(model.nv))
+    order = [joints.index(name) for name in names]
+    data = {key: x[:, order] if x.ndim == 2 else x for key, x in data.items()}
+    task = {
+        'joints': {'active_joints': names},
+        'signal_processing': {f'{x}_frequency': float(data[x]) for x in ('sampling', 'cutoff')},
+        'select_stage': 'physical_fit',
+    }
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+        yaml.safe_dump({'robot': {'name': 'arm'}, 'tasks': {'identification': task}}, file)
+        file.flush()
+        fit = Recorded(pin.RobotWrapper(model), file.name)
+    fit.recording = data
+    fit.identif_config |= {'act_idxq': every, 'act_idxv': every, 'has_coupled_wrist': False}
+    fit.initialize()
+    fit.solve(wls=True, plotting=False)
+    fit._val_processed_data = {key: data[f'test_{x}'] for key, x in SIGNALS.items()}
+    fit._val_num_samples, fit._val_available = len(data['test_q']), True
+    efforts = {}
+    for kind in ('physical', 'weighted') if fit.selected.accepted else ('weighted',):
+        columns = fit._compute_validation_metrics()['tau_identified_per_joint']
+        efforts[kind] = np.column_stack([columns[name] for name in joints])
+        fit.selected = None
+    np.savez(target, **efforts)
 
 
 if __name__ == '__main__':

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from kane_dynamics import cli
+from kane_dynamics.cli import printing
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = ROOT / 'robots' / 'nonholonomic.urdf'
@@ -89,3 +91,15 @@ sys.exit(main(['demo']))
     assert message.startswith('error: the demo needs ROS 2 (rclpy), which is not installed: pip')
     assert "pip install 'kane_dynamics[ros]'" in message
     assert 'Traceback' not in message
+
+
+def test_names_in_tables_stay_whole(capsys, monkeypatch):
+    """Regression: at 160 columns 'shoulder_lift_joint' of the report was broken in two."""
+    monkeypatch.setattr(printing, 'console', Console(width=160))
+    names = 'shoulder_lift_joint', 'x' * 100
+    for name in names:
+        headings = '', *('residual when fast' for _ in range(8))
+        printing.table('joints', headings, [(name, *'12345678')])
+    first, second = capsys.readouterr().out.split('joints')[1:]
+    assert names[0] in first
+    assert second.count('x') == 100

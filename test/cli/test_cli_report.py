@@ -51,14 +51,14 @@ def columns():
 def report(run_json, tmp_path):
     """Return a function: columns, and friction or not, to the result and the page."""
 
-    def made(columns, friction=FRICTION, robot=''):
+    def made(columns, friction=FRICTION, robot='', more=()):
         (tmp_path / 'arm.urdf').write_text(URDF)
         values = {'urdf_file': str(tmp_path / 'arm.urdf'), 'friction': friction}
         file, table = tmp_path / 'robot.yaml', write_csv(tmp_path / 'motion.csv', columns)
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': values}}))
         page = tmp_path / 'page.html'
         options = '--bag', table, '--output', page, '--corner', 8
-        found = run_json('report', robot or file, *options)
+        found = run_json('report', robot or file, *options, *more)
         return found, page.read_text()
 
     return made
@@ -91,6 +91,28 @@ def test_errors_and_what_feed_forward_carries(report, columns):
         inertia = p.get('rotor_inertia', 0.0) * np.gradient(v, columns['time'])
         friction = p.get('viscous', 0.0) * v + p['coulomb'] * np.sign(v) + p.get('offset', 0.0)
         assert missed == pytest.approx(np.sqrt(np.mean((friction + inertia) ** 2)), rel=0.15), k
+
+
+def test_friction_that_the_file_lacks_is_no_lag(report, columns):
+    """Regression: efforts with friction that the model has not were told to be late."""
+    assert report(columns, {})[0]['warnings'] == []
+    late(local := dict(columns))
+    (warning,) = report(local, {})[0]['warnings']
+    assert warning.startswith('efforts are 10 ms late')
+
+
+def test_currents_with_gains_are_efforts(report, columns, tmp_path):
+    """Regression: what was identified of currents could not be compared with a recording."""
+    gains, local = {'j1': 12.0, 'j2': -8.0, 'j3': 5.0}, dict(columns)
+    for name, gain in gains.items():
+        local[f'effort:{name}'] = columns[f'effort:{name}'] / gain
+    file = tmp_path / 'gains.yaml'
+    file.write_text(yaml.safe_dump(gains))
+    found, _ = report(local, more=('--gains', file))
+    assert [text.split(' are')[0] for text in found['warnings']] == ["gains of ['j1', 'j2', 'j3']"]
+    known = report(columns)[0]['joints']
+    for name, row in found['joints'].items():
+        assert row == pytest.approx(known[name], nan_ok=True)
 
 
 def test_without_efforts_there_are_those_of_the_model(report, columns):

@@ -220,3 +220,42 @@ def test_noise_of_a_joint_that_stands_still_shows_nothing():
     found = identify(dynamics, [resting])
     assert {'viscous joint_3', 'coulomb joint_3'} <= set(found.base.with_status('unseen'))
     assert found.friction['joint_3'][FrictionTerm('coulomb')] == pytest.approx(0.0, abs=5e-3)
+
+
+def test_units_of_the_motion(ur10, samples):
+    """Regression: of milliseconds, or turns of motors, errors told of bodies or efforts."""
+    names = ur10.robot.velocity_names
+    checks.check_motion_units(ur10.robot, names, samples)
+    for spoiled, problem in (
+        (replace(samples, time=1e3 * samples.time), 'move 0.001 times as fast as velocities'),
+        (replace(samples, v=-samples.v), 'move -1 times as fast as velocities'),
+        (replace(samples, q=60.0 * samples.q, v=60.0 * samples.v), 'ranges of the joint: degrees'),
+    ):
+        with pytest.raises(InvalidInputError, match=rf"\['shoulder_pan_joint', .*\] .*{problem}"):
+            checks.check_motion_units(ur10.robot, names, spoiled)
+
+
+def test_efforts_that_hold_nothing(ur10, samples):
+    """A lift alone, whose load is constant: friction with an offset explains any effort."""
+    inertia = Inertia(20.0, np.zeros(3), np.eye(3))
+    lift = kd.Joint('lift', kd.Prismatic((0.0, 0.0, 1.0)))
+    slide = kd.dynamics(kd.Robot('lift', [kd.Body('slide', '', lift, Pose.identity(), inertia)]))
+    q = samples.q[:, :1]
+    assert checks.weight_warnings(slide, ['lift'], q, 196.0 + q) == []
+    (message,) = checks.weight_warnings(slide, ['lift'], q, 4.0 + q)
+    assert 'gravity by the URDF needs 2e+02 or more' in message
+    names = ur10.robot.velocity_names
+    assert checks.weight_warnings(ur10, names, samples.q, samples.tau) == []
+
+
+def test_coupled_gears_are_told():
+    """The motor of a joint whose friction goes with the speeds of two, as wrists have them."""
+    dynamics = kd.dynamics(kd.serial_chain(3))
+    samples = modelled_samples(dynamics, inertial_parameters(dynamics.robot), {'viscous': 1.0})
+    assert checks.coupling_warnings(identify(dynamics, [samples]), samples) == []
+    v, tau = samples.v, samples.tau.copy()
+    tau[:, 1:] += 0.5 * np.ptp(tau, axis=0)[1:] * np.tanh((v[:, 1] + v[:, 2]) / 0.02)[:, None]
+    tau[:, 0] += 0.15 * np.ptp(tau[:, 0]) * np.tanh(v[:, 1] / 0.02)  # one way alone
+    coupled = replace(samples, tau=tau)
+    (message,) = checks.coupling_warnings(identify(dynamics, [coupled]), coupled)
+    assert message.startswith("residuals of 'joint_2' and 'joint_3' follow")

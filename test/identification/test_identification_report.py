@@ -54,3 +54,26 @@ def test_a_model_that_is_not_better_is_refused(case):
     (message,) = worse_joints(mixed)
     assert message.startswith(f'{second}: ')
     assert 'mean error' in refusal(result, mixed)
+
+
+def test_sums_that_no_bodies_can_have_are_told(case):
+    """Regression: told of the fit itself, where sums follow the noise of a short recording."""
+    _, _, errors = case
+    first, second = errors['consistent filtered']
+    bodies, sums = {first: 8.5, second: 5.5}, {first: 6.0, second: 3.4}
+    mixed = errors | {'consistent filtered': bodies, 'least_squares filtered': sums}
+    mixed |= {'friction filtered': {first: 9.0, second: 9.0}}
+    (message,) = worse_joints(mixed)
+    assert message.startswith(f'{second}: 5.5 % by bodies that can exist, 3.4 % by base')
+
+
+def test_friction_that_predicts_worse_than_none_is_no_measure(case):
+    """Regression: of one-way motions it missed by 30,000 %, and any result was better."""
+    result, _, errors = case
+    after = errors['consistent filtered']
+    wild = {name: 3e4 for name in after}
+    assert refusal(result, errors | {'friction filtered': wild}) == ''
+    nominal = {name: x - 1.0 for name, x in after.items()}
+    worse = errors | {'friction filtered': wild, 'nominal filtered': nominal}
+    assert 'mean error' in refusal(result, worse)
+    assert len(worse_joints(worse)) == len(after)

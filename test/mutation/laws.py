@@ -141,7 +141,7 @@ LAWS = {
     'base_parameters': (
         'test/identification/test_identification_base_parameters.py',
         '-k',
-        'barely or equal or no_motion',
+        'nearly or equal or no_motion',
     ),
     'equations': ('test/identification/test_identification_equations.py',),
     'sampled': (
