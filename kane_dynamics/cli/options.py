@@ -64,6 +64,11 @@ def port(text: str) -> int:
     return int(_number(text, lambda x: x in range(1, 65536), 'port from 1 to 65535'))
 
 
+def domain(text: str) -> int:
+    """Return a ROS domain of the command line; three more follow it."""
+    return int(_number(text, lambda x: x in range(99), 'ROS domain from 0 to 98'))
+
+
 def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
     try:
         value = float(text)
@@ -175,7 +180,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--gif': _file('write a recording as animation; no window'),
     '--picture': _file('write a picture (.png, .pdf); no window'),
     '--camera': _choice(tuple(VIEWS), 'of these files'),
-    '--domain': {'type': int, 'help': 'ROS domain; by the process where left out'},
+    '--domain': _size(None, 'ROS domain of the first law; by the process where left out', domain),
     '--force': _flag('write over the file'),
     '--yes': _flag('take proposals, marked as guessed'),
     '--lock': _text('JOINTS', 'joints and hands that stand still, with commas, or none'),

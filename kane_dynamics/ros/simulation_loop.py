@@ -99,8 +99,8 @@ class SimulationLoop(ComposableNode):
 
     @property
     def trouble(self) -> str:
-        """Return why the simulation stopped, or ''."""
-        return self._trouble
+        """Return why the simulation stopped, or who disturbs its topics, or ''."""
+        return self._trouble or self._output.crowd
 
     @property
     def missed(self) -> int:
