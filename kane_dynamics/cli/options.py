@@ -132,7 +132,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--bag': _file('recording: a bag, or a .csv with its time, positions and efforts', 'BAG')
     | _EVERY,
     '--validate': _file('recording for the test; else the last third of each', 'BAG') | _EVERY,
-    '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
+    '--joints': _text('JOINTS', 'whose efforts are used, with commas; else all with motors'),
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
     '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
     '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),

@@ -102,6 +102,21 @@ class Store:
 
 
 @contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Refuse a second run in a folder, which would take the files of the first away."""
+    with open(folder / '.run', 'wb') as lock:
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock
+
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise SweepError(f"another run works in '{folder}'") from None
+        except (ImportError, OSError):  # Windows, or a file system without locks
+            pass
+        yield
+
+
+@contextmanager
 def first_alone(key: str) -> Iterator[None]:
     """Let the first process of this machine compile alone; others wait, and find it on disk."""
     try:
