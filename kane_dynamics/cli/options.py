@@ -186,9 +186,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--lock': _text('JOINTS', 'joints and hands that stand still, with commas, or none'),
     '--base-type': _text('TYPE', 'kind of the base as the parameter base_type'),
     '--roller-angles': _text('ANGLES', 'of mecanum wheels [rad], with commas'),
-    '--wheel-radius': _text(
-        'RADIUS', 'of the wheels [m]; of their collision shapes where left out'
-    ),
+    '--wheel-radius': _text('RADIUS', 'of the wheels [m]; else of their collision shapes'),
     '--casters': _text('ANSWER', 'lock or roll'),
     '--drive': _text('ANSWER', 'command of the drives of the base: effort or velocity'),
     '--tool': _text('LINK', 'link that is the tool'),

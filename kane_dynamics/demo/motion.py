@@ -85,16 +85,8 @@ def demo_motion(
     base = np.zeros((len(times), 3))
     if robot.base == 'planar':
         base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)
-    return DemoMotion(
-        tuple(motors),
-        duration,
-        position,
-        velocity,
-        velocity.derivative(),
-        CubicSpline(times, twist),
-        base,
-        times,
-    )
+    rates = velocity, velocity.derivative(), CubicSpline(times, twist)
+    return DemoMotion(tuple(motors), duration, position, *rates, base, times)
 
 
 def _curve(

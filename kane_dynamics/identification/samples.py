@@ -224,9 +224,8 @@ def prepared_samples(
 
     """
     t, order = in_order(time)
-    shape = np.size(time), 'n'
     measured = (q, tau) if v is None else (q, tau, v)
-    columns = [checks.as_shaped('samples', x, shape)[order] for x in measured]
+    columns = [checks.as_shaped('samples', x, (np.size(time), 'n'))[order] for x in measured]
     makes = sample_makes(t, lambda part: [x[part] for x in columns], corner, rate, cut)
     return tuple(make() for make in makes)
 

@@ -100,10 +100,8 @@ def constraint_forces(
         raise InvalidInputError(
             f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {values.shape}'
         )
-    named, known = (
-        iter(zip(labels, values.tolist(), strict=True)),
-        as_mapping('states', states or {}),
-    )
+    named = iter(zip(labels, values.tolist(), strict=True))
+    known = as_mapping('states', states or {})
     at_rest = [0.0] * robot.nv
     forces = []
     for part in parts:

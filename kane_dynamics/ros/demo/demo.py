@@ -264,8 +264,7 @@ def _check(nodes: tuple[SimulatorNode, Any]) -> None:
         domain = nodes[0].context.get_domain_id()
         raise KaneDynamicsError(f'the closed loop in ROS domain {domain}: {trouble}')
     for node in nodes:
-        status = node.host.status()
-        if status.level == ERROR:
+        if (status := node.host.status()).level == ERROR:
             raise KaneDynamicsError(f'{node.get_name()}: {status.message}')
 
 
