@@ -47,7 +47,8 @@ The results are on `/kane_dynamics/<quantity>`, recorded at the stamps of their 
 and a tilted gravity, which the nodes have as parameters, are left out, and a remark says so.""",
     'identify': """A recording is a bag with positions and efforts
 (`pip install 'kane_dynamics[bag,cones]'`), or a table with the columns `time` [s],
-`position:<joint>`, `effort:<joint>` and, where they were recorded, `velocity:<joint>`. What it
+`position:<joint>`, `effort:<joint>` and, where they were recorded, `velocity:<joint>`; of a mobile
+base also positions and velocities of `base_x`, `base_y` and `base_yaw` in the world. What it
 writes to the folder `--output`, and when it writes no URDF:
 [identification.md](identification.md).""",
     'identify plan': """The example takes about 30 s. Joints of `--joints` move, all with motors

@@ -21,9 +21,9 @@ import numpy as np
 
 import kane_dynamics as kd
 from kane_dynamics.formulations import METHODS
-from kane_dynamics.robot.sample_robots import KINDS, random_tree
 from kane_dynamics.sweep import Job, Sweep, SweepResult, grid, run
 from studies import report
+from studies.random_robots import KINDS, random_tree
 from studies.report import Table
 
 TREES, STATES = 50, 10_000

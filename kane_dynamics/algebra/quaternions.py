@@ -169,10 +169,8 @@ def vec4(a: Quaternion) -> NDArray:
 
 def scale(a: Quaternion, s: Scalar) -> Quaternion:
     """Return s a; the only place where a quaternion meets a scalar."""
-    if type(a) is NumericQuaternion:
-        if isinstance(s, REAL_NUMBER):
-            return a * s
-        return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)
+    if type(a) is NumericQuaternion and isinstance(s, REAL_NUMBER):
+        return a * s
     return ScalarQuaternion(a.w * s, a.x * s, a.y * s, a.z * s)
 
 

@@ -31,7 +31,9 @@ def init(options: argparse.Namespace) -> int:
     from kane_dynamics.robot_config.robot_source import model_of_file
 
     begin = _processor_time()
-    address = _lasting(robot_address(options.robot))
+    address = robot_address(options.robot)
+    if '://' not in address:  # one that means the same file from any folder
+        address = str(Path(address).expanduser().resolve())
     text = robot_text(address)
     if options.output.exists() and not options.force:
         raise InvalidInputError(
@@ -72,13 +74,6 @@ def init(options: argparse.Namespace) -> int:
 def _processor_time() -> float:
     """Return the processor time of this process and of those that it waited for [s]."""
     return sum(os.times()[:4])
-
-
-def _lasting(address: str) -> str:
-    """Return an address that means the same file from any folder."""
-    if '://' in address:
-        return address
-    return str(Path(address).expanduser().resolve())
 
 
 class Asker:

@@ -151,7 +151,7 @@ def demo(options: argparse.Namespace) -> int:
     demo, laws = (ros_module(name, 'the demo') for name in ('demo.demo', 'demo.laws'))
     from kane_dynamics.demo.report import is_late, run_table, verdict, write_motion, write_plots
 
-    domain = 1 + os.getpid() % 100 if options.domain is None else options.domain
+    domain = 1 + os.getpid() % 97 if options.domain is None else options.domain
     folder = writable_folder(options.output / Path(options.robot).stem)
     bar = Progress(
         TextColumn('{task.description:<34}'), BarColumn(), TimeElapsedColumn(), console=console
@@ -171,7 +171,7 @@ def demo(options: argparse.Namespace) -> int:
             runs[law.label] = run = demo.run_loop(
                 setup,
                 law,
-                1 + (domain + k) % 100,
+                domain + k,
                 lambda t, task=task: bar.update(task, completed=t),  # type: ignore[misc]
             )
     files = write_plots(folder, setup, runs) + write_motion(folder, setup, run)

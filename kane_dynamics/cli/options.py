@@ -64,6 +64,11 @@ def port(text: str) -> int:
     return int(_number(text, lambda x: x in range(1, 65536), 'port from 1 to 65535'))
 
 
+def domain(text: str) -> int:
+    """Return a ROS domain of the command line; three more follow it."""
+    return int(_number(text, lambda x: x in range(99), 'ROS domain from 0 to 98'))
+
+
 def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
     try:
         value = float(text)
@@ -127,7 +132,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--bag': _file('recording: a bag, or a .csv with its time, positions and efforts', 'BAG')
     | _EVERY,
     '--validate': _file('recording for the test; else the last third of each', 'BAG') | _EVERY,
-    '--joints': _text('JOINTS', 'whose efforts were measured, with commas; else all with motors'),
+    '--joints': _text('JOINTS', 'whose efforts are used, with commas; else all with motors'),
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
     '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
     '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),
@@ -175,15 +180,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--gif': _file('write a recording as animation; no window'),
     '--picture': _file('write a picture (.png, .pdf); no window'),
     '--camera': _choice(tuple(VIEWS), 'of these files'),
-    '--domain': {'type': int, 'help': 'ROS domain; by the process where left out'},
+    '--domain': _size(None, 'ROS domain of the first law; by the process where left out', domain),
     '--force': _flag('write over the file'),
     '--yes': _flag('take proposals, marked as guessed'),
     '--lock': _text('JOINTS', 'joints and hands that stand still, with commas, or none'),
     '--base-type': _text('TYPE', 'kind of the base as the parameter base_type'),
     '--roller-angles': _text('ANGLES', 'of mecanum wheels [rad], with commas'),
-    '--wheel-radius': _text(
-        'RADIUS', 'of the wheels [m]; of their collision shapes where left out'
-    ),
+    '--wheel-radius': _text('RADIUS', 'of the wheels [m]; else of their collision shapes'),
     '--casters': _text('ANSWER', 'lock or roll'),
     '--drive': _text('ANSWER', 'command of the drives of the base: effort or velocity'),
     '--tool': _text('LINK', 'link that is the tool'),

@@ -197,13 +197,14 @@ def view(options: argparse.Namespace) -> int:
         recorder.add(0.0, robot.neutral(), [0.0] * robot.nv)
         recording = recorder.recording()
         window = partial(PoseWindow, robot=robot, drawing=drawing)
+    files = []
     if options.gif is not None:
-        console.print(f'wrote {write_animation(recording, options.gif, options.camera)}')
+        files.append(write_animation(recording, options.gif, options.camera))
     if options.picture is not None:
         count = min(ROBOTS, len(recording.time))
-        file = write_picture(recording, options.picture, options.camera, count)
-        console.print(f'wrote {file}')
-    if options.gif is not None or options.picture is not None:
+        files.append(write_picture(recording, options.picture, options.camera, count))
+    if files:
+        printing.lines(*(f'wrote {file}' for file in files))
         return 0
     server = start_server(options.host, options.port)
     console.print(f'open http://{options.host}:{server.get_port()} (Ctrl-C ends)')

@@ -12,6 +12,7 @@ from kane_dynamics.bases.wheeled_base import WheeledBase
 from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.dynamics.functions import consistent_acceleration
+from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.robot.joint_kinds import Prismatic
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
@@ -21,6 +22,7 @@ SPEED = 0.4  # forward speed of the base [m/s]
 YAW_RATE = 0.5  # amplitude of the base's yaw rate [rad/s]
 ARM_SWING = 0.25  # amplitude of a revolute joint [rad]
 SLIDE_SWING = 0.04  # amplitude of a sliding joint [m]
+SHORTEST = 0.1  # of all motions [s]
 OF_LIMIT = 0.5  # part of a joint's velocity limit that the motion uses
 OF_ROOM = 0.8  # part of the way to a position limit that the motion uses
 CURVATURES = (YAW_RATE / SPEED / 0.8, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1)  # of bases that steer [1/m]
@@ -50,6 +52,8 @@ def demo_motion(
     scaling: float = 1.0,
 ) -> DemoMotion:
     """Return motion: an S-curve of a planar base, sines of the other joints, rest at both ends."""
+    if duration < SHORTEST:
+        raise InvalidInputError(f'duration [s]: need {SHORTEST:g} or more, got {duration:g}')
     times = np.linspace(0.0, duration, round(duration * 500.0) + 1)
     envelope = scaling * _envelope(times, duration)
     speeds, twist = np.zeros((len(times), robot.nv)), np.zeros((len(times), 3))
@@ -80,16 +84,8 @@ def demo_motion(
     base = np.zeros((len(times), 3))
     if robot.base == 'planar':
         base = CubicSpline(times, speeds[:, :3]).antiderivative()(times)
-    return DemoMotion(
-        tuple(motors),
-        duration,
-        position,
-        velocity,
-        velocity.derivative(),
-        CubicSpline(times, twist),
-        base,
-        times,
-    )
+    rates = velocity, velocity.derivative(), CubicSpline(times, twist)
+    return DemoMotion(tuple(motors), duration, position, *rates, base, times)
 
 
 def _curve(

@@ -224,8 +224,8 @@ def prepared_samples(
 
     """
     t, order = in_order(time)
-    shape = np.size(time), 'n'
-    columns = [checks.as_shaped('samples', x, shape)[order] for x in (q, tau, v) if x is not None]
+    measured = (q, tau) if v is None else (q, tau, v)
+    columns = [checks.as_shaped('samples', x, (np.size(time), 'n'))[order] for x in measured]
     makes = sample_makes(t, lambda part: [x[part] for x in columns], corner, rate, cut)
     return tuple(make() for make in makes)
 
@@ -236,7 +236,7 @@ def sample_makes(
     """Return what makes the samples of `prepared_samples`, of q, tau and perhaps v of a part."""
     step = float(np.median(np.diff(t)))
     highest = HIGHEST * 0.5 / step
-    if not 0.0 < corner <= highest:
+    if checks.as_positive('corner [Hz]', corner) > highest:
         raise InvalidInputError(f'corner [Hz]: need one in (0, {highest:g}], got {corner:g}')
     gap = max(GAP * step, _SHORT / corner)
     starts = [0, *(np.flatnonzero(np.diff(t) > gap) + 1), len(t)]

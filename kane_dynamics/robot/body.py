@@ -12,9 +12,9 @@ import numpy as np
 from kane_dynamics.algebra.inertia import Inertia
 from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import NumericQuaternion, vec3, vec4
-from kane_dynamics.algebra.scalars import as_number, as_numbers
+from kane_dynamics.algebra.scalars import as_number, as_numbers, unit_axis
 from kane_dynamics.exceptions import InvalidInputError, NotFingerprintableError
-from kane_dynamics.robot.checks import as_finite, as_nonnegative, describe
+from kane_dynamics.robot.checks import as_finite, as_nonnegative, as_positive, as_vector, describe
 from kane_dynamics.robot.joint_kinds import JointKind
 
 Vector = tuple[float, float, float]
@@ -159,7 +159,7 @@ class WheelShape:
     Raises
     ------
     InvalidInputError
-        If a number is not finite or the radius is not positive.
+        If the radius is not positive, or centre or axis are not three finite numbers.
 
     """
 
@@ -168,9 +168,11 @@ class WheelShape:
     axis: Vector | None = None
 
     def __post_init__(self) -> None:
-        numbers = np.array([self.radius, *self.centre, *(self.axis or ())])
-        if not (np.isfinite(numbers).all() and self.radius > 0.0):
-            raise InvalidInputError(f'a wheel needs finite numbers and a radius > 0 m, got {self}')
+        object.__setattr__(self, 'radius', as_positive('radius of a wheel [m]', self.radius))
+        centre = as_vector('centre of a wheel [m]', self.centre, 3)
+        object.__setattr__(self, 'centre', tuple(centre.tolist()))
+        if self.axis is not None:
+            object.__setattr__(self, 'axis', unit_axis(self.axis, 'axis of a wheel'))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
-from kane_dynamics.robot.body import Body
+from kane_dynamics.robot.body import Body, Mimic
 from kane_dynamics.typing import Floats
 
 
@@ -45,7 +45,7 @@ def index_tables(
             quaternions.append((name, slice(q.start + local.start, q.start + local.stop)))
         q_names += [name + suffix for suffix in kind.coordinate_suffixes]
         v_names += [name + suffix for suffix in kind.velocity_suffixes]
-    followers = {body.joint.name: body for body in bodies if body.mimic is not None}
+    followers = {body.joint.name: body.mimic for body in bodies if body.mimic is not None}
     for name in followers:
         by_joint[name] = _follower_index(name, followers, by_joint)
     indices = tuple(by_joint[body.joint.name] for body in bodies)
@@ -53,14 +53,12 @@ def index_tables(
 
 
 def _follower_index(
-    name: str, followers: Mapping[str, Body], by_joint: Mapping[str, JointIndex]
+    name: str, followers: Mapping[str, Mimic], by_joint: Mapping[str, JointIndex]
 ) -> JointIndex:
     """Return the index of a mimic joint, through a chain of masters where there is one."""
     ratio, offset, visited = 1.0, 0.0, [name]
     while name in followers:
-        mimic = followers[name].mimic
-        if mimic is None:  # pragma: no cover  (followers have a mimic by construction)
-            break
+        mimic = followers[name]
         offset += ratio * mimic.offset
         ratio *= mimic.ratio
         name = mimic.master

@@ -42,12 +42,10 @@ def share_directory() -> Path:
     True
 
     """
-    searched: list[Path] = []
     for candidate in _candidates():
         if (candidate / MARKER).is_file():
             return candidate
-        searched.append(candidate)
-    listed = '\n  '.join(str(path) for path in dict.fromkeys(searched))
+    listed = '\n  '.join(dict.fromkeys(map(str, _candidates())))
     raise KaneDynamicsError(
         f'no share directory of kane_dynamics (one with {MARKER} in it); looked at\n  {listed}\n'
         'install the package with pip or colcon, or source the workspace that holds it'

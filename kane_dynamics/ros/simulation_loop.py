@@ -95,6 +95,11 @@ class SimulationLoop(ComposableNode):
         self._stamp, self._first_stamp, self._published_at = 0, 0, 0.0
         self._switches = Switches(self, self.parameters.constraints_names, self.present_stamp)
 
+    @property
+    def crowd(self) -> str:
+        """Return who else publishes on its topics, or ''."""
+        return self._output.crowd
+
     def start_timers(self, plant: Plant) -> None:
         """Begin to run periods."""
         p = self.parameters

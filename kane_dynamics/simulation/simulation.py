@@ -96,7 +96,7 @@ class Simulation:
     ------
     InvalidInputError
         If the step is not positive, the integrator unknown, `halvings` not a number from 0 to 20,
-        or `constraints` no sequence of constraints.
+        `constraints` no sequence of constraints, or the engine one of another robot.
     ConstraintError
         If a constraint was built for another robot.
 
@@ -131,6 +131,10 @@ class Simulation:
         self.constraints = ConstraintSet.of(robot, constraints)
         self.step_size = checks.as_positive('step [s]', step)
         self.labels = self.constraints.labels
+        owner = robot if engine is None else getattr(engine, 'robot', None)
+        if not isinstance(owner, Robot) or owner.kinematic_key != robot.kinematic_key:
+            what = checks.describe(engine)
+            raise InvalidInputError(f'engine: need one of this robot, got {what}')
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
         how = integrator, projection, None, halvings, passive_force

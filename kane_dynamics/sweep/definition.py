@@ -72,7 +72,7 @@ class Job:
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, MappingProxyType):  # not one of a sweep, checked there
-            _set(self, parameters=_frozen_case(self.parameters))
+            vars(self).update(parameters=_frozen_case(self.parameters))
 
     def __len__(self) -> int:
         """Return how many items there are."""
@@ -169,9 +169,11 @@ class Sweep:
             raise InvalidInputError(f'cases: need a list of mappings, got {describe(self.cases)}')
         if self.version is not None:
             as_text('version', self.version)
-        _set(self, function=_name_of(self.function), cases=tuple(map(_frozen_case, self.cases)))
-        _set(self, items=as_count('items', self.items, 1), chunk=as_count('chunk', self.chunk, 1))
-        _set(self, seed=as_count('seed', self.seed), stamp=code_stamp(self.function, self.version))
+        least = {'items': 1, 'chunk': 1, 'seed': 0}
+        counts = {name: as_count(name, getattr(self, name), n) for name, n in least.items()}
+        function, cases = _name_of(self.function), tuple(map(_frozen_case, self.cases))
+        stamp = code_stamp(function, self.version)
+        vars(self).update(function=function, cases=cases, stamp=stamp, **counts)
         if not self.cases:
             raise InvalidInputError('cases: need at least one, [{}] where there are no parameters')
         if len(set(map(digest_of, self.cases))) < len(self.cases):
@@ -189,11 +191,6 @@ class Sweep:
                 items = range(start, min(start + self.chunk, self.items))
                 key = digest_of(content, items.start, items.stop)
                 yield Chunk(key, number, Job(case, self.seed, items))
-
-
-def _set(frozen: Any, **fields: Any) -> None:
-    for name, value in fields.items():
-        object.__setattr__(frozen, name, value)
 
 
 def imported(name: str) -> Callable[[Job], Any]:

@@ -22,7 +22,7 @@ from kane_dynamics.exceptions import InvalidInputError, MissingPackageError, Swe
 from kane_dynamics.robot.checks import as_count, as_function, as_text
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep, code_stamp, digest_of, imported
-from kane_dynamics.sweep.store import Arrays, Store, SweepResult, first_alone, status
+from kane_dynamics.sweep.store import Arrays, Store, SweepResult, alone_in, first_alone, status
 
 Watcher = Callable[[int, int, int], Any]
 Outcomes = Generator[tuple[Chunk, bool], None, None]
@@ -53,7 +53,7 @@ def run(
     Compute what a sweep lacks and return what it has found.
 
     Chunks that are in the folder are not computed again; Ctrl-C and whatever else ends a run leave
-    them there. One run at a time works in a folder.
+    them there. One run at a time works in a folder; a second one is refused.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def run(
     MissingPackageError
         Without the extra `sweep`, unless `workers` is 0.
     SweepError
-        If the cluster does not answer, goes away, or does not see the folder.
+        If the cluster does not answer, goes away, or does not see the folder, or another run
+        works there.
 
     """
     before = status(sweep, folder)
@@ -91,17 +92,17 @@ def run(
         as_text('scheduler', scheduler)
     if progress is not None:
         as_function('progress', progress, 'done', 'total', 'failed')
-    store.tidy()
     failed = [] if retry else [failure.chunk for failure in before.failures]
     ended = {chunk.key for chunk in (*before.done, *failed)}
     left = [chunk for chunk in sweep.chunks() if chunk.key not in ended]
-    for chunk in left:
-        store.failure(chunk.key).unlink(missing_ok=True)
     outcomes: Outcomes = ((chunk, work.run(chunk)) for chunk in left)
     if left and (count or scheduler):
         outcomes = _on_workers(work, iter(left), count, scheduler)
     sizes = [sum(len(chunk.job) for chunk in chunks) for chunks in (failed, before.done)]
-    with _watched(progress) as show, closing(outcomes):
+    with alone_in(store.folder), _watched(progress) as show, closing(outcomes):
+        store.tidy()
+        for chunk in left:
+            store.failure(chunk.key).unlink(missing_ok=True)
         show(sizes[True], len(sweep), sizes[False])
         for chunk, has_result in outcomes:
             sizes[has_result] += len(chunk.job)

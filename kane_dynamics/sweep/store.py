@@ -13,7 +13,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
@@ -99,6 +99,23 @@ class Store:
             os.fsync(file.fileno())
         os.replace(file.name, path)
         (self.folder / f'{_BEGUN}{key}').unlink(missing_ok=True)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Refuse a second run in a folder, which would take the files of the first away."""
+    with ExitStack() as stack:
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock
+
+            lock = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, lock)
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise SweepError(f"another run works in '{folder}'") from None
+        except (ImportError, OSError):  # Windows, or a file system without locks
+            pass
+        yield
 
 
 @contextmanager

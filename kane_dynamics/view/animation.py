@@ -105,12 +105,10 @@ def write_picture(
     return save_figure(picture.figure, file, also=())[0]
 
 
-def strobe_image(
-    recording: Recording, view: str = 'oblique', count: int = ROBOTS, width: float = 6.4
-) -> Image.Image:
-    """Return a coarse `write_picture` for a screen; its width is in hundreds of pixels."""
+def strobe_image(recording: Recording, count: int = ROBOTS) -> Image.Image:
+    """Return a coarse `write_picture` for a screen, 640 pixels wide."""
     instants = _strobe(recording, count)
-    return Picture(recording, view, width, SCREEN_DOTS, instants).image(*instants)
+    return Picture(recording, 'oblique', 6.4, SCREEN_DOTS, instants).image(*instants)
 
 
 def write_pictures(

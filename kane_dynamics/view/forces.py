@@ -17,10 +17,11 @@ import numpy as np
 
 from kane_dynamics.algebra.dual_quaternion import vec6
 from kane_dynamics.algebra.pose import Pose
-from kane_dynamics.constraints.base import Constraint, unique_labels
+from kane_dynamics.constraints.base import Constraint
+from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.dry_friction import Contact
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_numbers
+from kane_dynamics.robot.checks import as_mapping, as_numbers, as_sequence
 from kane_dynamics.robot.motion import frame_motion
 from kane_dynamics.robot.robot import WORLD, Frame, Robot
 from kane_dynamics.robot.state import checked_coordinates
@@ -86,20 +87,21 @@ def constraint_forces(
     Raises
     ------
     InvalidInputError
-        If q or the number of multipliers is wrong.
+        If q or the number of multipliers is wrong, or something is no constraint.
 
     """
     q = checked_coordinates(robot, q)
     parts: list[Any] = []
-    for one in constraints:
+    for one in as_sequence('constraints', constraints, 'constraints'):
         parts += getattr(one, 'constraints', (one,))
-    labels = unique_labels([label for part in parts for label in part.labels])
+    labels = ConstraintSet(robot, parts).labels
     values = as_numbers('multipliers', multipliers)
     if values.shape != (len(labels),):
         raise InvalidInputError(
             f'multipliers: need shape ({len(labels)},) for {list(labels)}, got {values.shape}'
         )
-    named, known = iter(zip(labels, values.tolist(), strict=True)), states or {}
+    named = iter(zip(labels, values.tolist(), strict=True))
+    known = as_mapping('states', states or {})
     at_rest = [0.0] * robot.nv
     forces = []
     for part in parts:

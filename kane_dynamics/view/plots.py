@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.checks import as_numbers, as_path
+from kane_dynamics.robot.checks import as_numbers, as_path, as_text
 from kane_dynamics.typing import ArrayLike, Floats
 
 STATE_COLOURS = {
@@ -127,7 +127,7 @@ class Panel:
     title: str = ''
 
     def __post_init__(self) -> None:
-        if not ('[' in self.label and self.label.endswith(']')):
+        if not ('[' in as_text('label', self.label) and self.label.endswith(']')):
             raise InvalidInputError(f"label: need a unit in brackets at its end: '{self.label}'")
 
 

@@ -116,7 +116,7 @@ class Recording:
         Parameters
         ----------
         path : str or path
-            File; its ending becomes .npz.
+            File; .npz is added where it is missing.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class Recording:
         file = Path(as_path('path', path))
         if not file.name:
             raise InvalidInputError(f"recording '{file}' cannot be written: it is a folder")
-        file = file.with_suffix('.npz')
+        file = file.with_name(f'{file.name.removesuffix(".npz")}.npz')
         arrays: dict[str, Any] = {name: np.array(getattr(self, name)) for name in _plain_fields()}
         arrays['shape_bodies'] = np.array([shape.body for shape in self.shapes], dtype=np.int64)
         arrays['shape_colours'] = np.array([s.colour for s in self.shapes], float).reshape(-1, 3)

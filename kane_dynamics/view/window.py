@@ -177,7 +177,10 @@ class RecordingWindow:
         if i == self._shown:
             return
         self._shown = i
-        forces = recorded_forces(recording, i)
+        states = [STATES[k] for k in recording.force_states[i]]
+        sites = recording.force_points[i], recording.force_vectors[i]
+        rows = zip(recording.force_names, *sites, states, recording.force_units, strict=True)
+        forces = [Force(*row) for row in rows]
         self.scene.show(recording.poses[i], forces)
         past = recording.event_times <= recording.time[i]
         times = recording.event_times[past].tolist()
@@ -266,13 +269,6 @@ def usual_strength(recording: Recording) -> float:
     sizes = np.linalg.norm(recording.force_vectors, axis=-1)
     acting = sizes[sizes > 0.0]
     return float(np.percentile(acting, FEW)) if len(acting) else 1.0
-
-
-def recorded_forces(recording: Recording, i: int) -> list[Force]:
-    """Return the forces of a recording at an instant."""
-    states = [STATES[k] for k in recording.force_states[i]]
-    parts = recording.force_points[i], recording.force_vectors[i], states, recording.force_units
-    return [Force(*one) for one in zip(recording.force_names, *parts, strict=True)]
 
 
 def force_table(forces: Sequence[Force], events: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mas
 from kane_dynamics.algorithms.sparse_ldl import factor_tree
 from kane_dynamics.robot.motion import AT_REST, joint_motion
 from kane_dynamics.robot.robot import WORLD
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose
+from studies.random_robots import random_inertia, random_pose
 
 
 def articulated_acceleration(robot, q, v, effort):

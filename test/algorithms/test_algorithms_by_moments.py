@@ -19,8 +19,8 @@ from kane_dynamics.algorithms.newton_euler_by_moments import (
 )
 from kane_dynamics.robot.canonical_frames import canonical_frames
 from kane_dynamics.robot.motion import integrate_coordinates
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
 from kane_dynamics.robot.state import with_loads
+from studies.random_robots import random_inertia, random_pose, random_tree
 
 BASES = 'fixed', 'planar', 'floating'
 

@@ -13,7 +13,7 @@ from kane_dynamics.algorithms.constrained_solve import ConstrainedSystem
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mass_matrix
 from kane_dynamics.algorithms.row_elimination import ROW_WEIGHT, SparseRows, eliminate, sparse_rows
 from kane_dynamics.algorithms.sparse_ldl import factor_tree, symmetric_product
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose
+from studies.random_robots import random_inertia, random_pose
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 SOLVED = 1e-9  # roundoff times the condition of M, at most 1e4

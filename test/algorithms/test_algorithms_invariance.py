@@ -11,7 +11,7 @@ from support.machines import X, planar_body
 from support.trees import tree_and_state, with_gravity
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
+from studies.random_robots import random_inertia, random_pose, random_tree
 
 ROUNDOFF = 1e-12  # see test_algorithms_equation_of_motion
 

@@ -20,7 +20,7 @@ from kane_dynamics.formulations.lagrange import (
 )
 from kane_dynamics.formulations.orbit import wrenches_at_com
 from kane_dynamics.robot.motion import coordinate_rates
-from kane_dynamics.robot.sample_robots import random_inertia
+from studies.random_robots import random_inertia
 
 # Two sums over ten bodies with entries of order 1 to 100: some 1e3 roundings of 1e-16.
 ROUNDOFF = 1e-12

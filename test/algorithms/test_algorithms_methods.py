@@ -18,7 +18,7 @@ from kane_dynamics.exceptions import (
 from kane_dynamics.formulations import METHODS
 from kane_dynamics.formulations.kane import canonical_motion, kane_motion, nonminimal_motion
 from kane_dynamics.formulations.lagrange import lagrange_motion
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 CASES = range(12)
 given = ConstraintRows.of

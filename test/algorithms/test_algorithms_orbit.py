@@ -14,7 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.formulations.orbit import EARTH, orbital_wrenches, wrenches_at_com
 from kane_dynamics.robot.motion import coordinate_rates
-from kane_dynamics.robot.sample_robots import random_pose
+from studies.random_robots import random_pose
 
 CENTRE = np.array([0.3, -0.2, 0.5])
 

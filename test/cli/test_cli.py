@@ -56,6 +56,22 @@ def test_a_duration_must_be_positive(duration, capsys):
     assert 'need a number > 0' in said(capsys)[1]
 
 
+def test_a_motion_of_the_demo_has_a_shortest_duration(tmp_path, capsys):
+    """Regression: a demonstration of one millisecond ended with a ValueError of SciPy."""
+    pytest.importorskip('rclpy', reason='the demo needs ROS 2')
+    assert cli.main(['demo', '--duration', '0.001', '--output', str(tmp_path)]) == 1
+    assert 'error: duration [s]: need 0.1 or more, got 0.001' in said(capsys)[1]
+
+
+@pytest.mark.parametrize('domain', ['-1', '99', '1.5', 'mine'])
+def test_a_domain_of_the_demo_is_one_that_ros_has(domain, capsys):
+    """Regression: any whole number was taken, and folded into another domain."""
+    with pytest.raises(SystemExit) as left:
+        cli.main(['demo', '--domain', domain])
+    assert left.value.code == 2
+    assert 'need a ROS domain from 0 to 98' in said(capsys)[1]
+
+
 def test_unknown_robot_of_the_demo(capsys):
     pytest.importorskip('rclpy', reason='the demo needs ROS 2')
     assert cli.main(['demo', 'tiagoo']) == 1

@@ -23,7 +23,7 @@ from support.machines import (
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 AGREEMENT = 1e-10  # asked for by the contract
 # name -> arguments; the functions of CompiledDynamics that are also functions of the package

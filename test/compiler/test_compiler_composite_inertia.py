@@ -13,7 +13,7 @@ from kane_dynamics.algebra.dual_quaternion import DualQuaternion
 from kane_dynamics.algebra.quaternions import pure, vec3
 from kane_dynamics.algorithms.mass_matrix import CompositeInertia, composite_mass_matrix
 from kane_dynamics.compiler.graphs.trace import Tracer, function_graph
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose
+from studies.random_robots import random_inertia, random_pose
 
 
 def test_planar_arm_by_hand():

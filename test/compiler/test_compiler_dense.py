@@ -18,7 +18,7 @@ from kane_dynamics.compiler.llvm.kernel_spec import routine_parts
 from kane_dynamics.compiler.llvm.native import Linker, NativeModule, compile_object
 from kane_dynamics.compiler.llvm.routine import Array, Table, empty, zeros
 from kane_dynamics.exceptions import InconsistentConstraintsError, PerformanceWarning
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 from studies.singular import n_four_bar
 
 STEP = 1e-3

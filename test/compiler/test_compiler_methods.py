@@ -13,7 +13,7 @@ import kane_dynamics as kd
 from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
 from kane_dynamics.formulations import METHODS, SPEED_METHODS
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 AGREEMENT = 1e-10  # the condition of M, up to 1e4, times roundoff
 NAMES = ('drive', 'linkage', 'sled')

@@ -24,7 +24,7 @@ from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.graphs.trace import Tracer
 from kane_dynamics.compiler.llvm import native
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, SingularMassMatrixError
-from kane_dynamics.robot.sample_robots import random_inertia
+from studies.random_robots import random_inertia
 
 GRAVITY = np.array([1.7, -2.9, -8.8])
 AGREEMENT = 1e-12  # of the largest entry; sums of some hundred products

@@ -20,7 +20,7 @@ from kernel_cases import (
 from support.wheeled_robots import installed, load
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 WHEELS = ('wheel_left_joint', 'wheel_right_joint')
 

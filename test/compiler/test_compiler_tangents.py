@@ -10,7 +10,7 @@ from support.trees import random_state, tree_and_state
 import kane_dynamics as kd
 from kane_dynamics.compiler import recipe
 from kane_dynamics.exceptions import InvalidInputError, PerformanceWarning
-from kane_dynamics.robot.sample_robots import KINDS
+from studies.random_robots import KINDS
 
 pytestmark = pytest.mark.filterwarnings('ignore::kane_dynamics.exceptions.PerformanceWarning')
 EXACT = 1e-10  # relative to the largest entry; two solves of condition 1e4 in other orders

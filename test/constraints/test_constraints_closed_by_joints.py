@@ -17,7 +17,7 @@ from kane_dynamics.exceptions import (
     NameNotFoundError,
     ProjectionError,
 )
-from kane_dynamics.robot.sample_robots import random_pose
+from studies.random_robots import random_pose
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 AXIS = (0.4, -0.3, 0.8)

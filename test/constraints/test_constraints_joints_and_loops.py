@@ -26,7 +26,7 @@ from kane_dynamics.exceptions import (
     InvalidInputError,
     NameNotFoundError,
 )
-from kane_dynamics.robot.sample_robots import random_pose
+from studies.random_robots import random_pose
 
 DIFFERENCES = 1e-11  # first derivatives of order 8, see support.calculus
 

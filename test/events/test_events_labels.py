@@ -14,10 +14,10 @@ from support.wheeled_robots import installed
 import kane_dynamics as kd
 from kane_dynamics.constraints.base import unique_labels
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning, NameNotFoundError
-from kane_dynamics.robot.sample_robots import random_tree
 from kane_dynamics.view.event_recorder import EventRecorder
 from kane_dynamics.view.forces import Force
 from kane_dynamics.view.recorder import Recorder
+from studies.random_robots import random_tree
 
 C = kd.constraints
 FEET = {'left': (-0.2, 0.2, 0.0), 'right': (-0.2, -0.2, 0.0), 'front': (0.4, 0.0, 0.0)}

@@ -170,6 +170,8 @@ def test_the_clock_is_reported():
     [
         ({'corner': 300.0}, 'corner'),
         ({'corner': 0.0}, 'corner'),
+        ({'corner': None}, 'corner'),  # Regression: a TypeError, as without efforts a ValueError
+        ({'tau': None}, 'samples: need'),
         ({'rate': 0.0}, 'rate'),
         ({'cut': 3.0}, 'no part without a gap'),
         ({'cut': -1.0}, 'cut'),
@@ -178,7 +180,7 @@ def test_the_clock_is_reported():
 def test_what_cannot_be_is_refused(change, message):
     t, q, v = recording()
     with pytest.raises(InvalidInputError, match=message):
-        prepared_samples(t, q, q, v, **change)
+        prepared_samples(t, q, **{'tau': q, 'v': v, **change})
 
 
 def test_too_few_stamps_and_wrong_shapes_are_refused():

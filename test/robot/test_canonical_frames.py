@@ -14,7 +14,7 @@ from support.wheeled_robots import installed
 
 import kane_dynamics as kd
 from kane_dynamics.robot.canonical_frames import canonical_frames
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 SAME = 1e-12  # roundoff of recursions over ten bodies in two sets of frames: some 1e-15 seen
 ROUNDOFF = 1e-15

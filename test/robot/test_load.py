@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import kane_dynamics as kd
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning, NameNotFoundError
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
 from kane_dynamics.robot.state import GravityAndPayloads, checked_payload_frames
+from studies.random_robots import random_inertia, random_pose, random_tree
 
 TILTED = (1.2, -3.4, -8.0)
 

@@ -321,10 +321,33 @@ def test_single_shape_of_a_body_that_moves_freely():
     assert dict(load_urdf(robot(two), 'planar').wheels) == {}
 
 
-@pytest.mark.parametrize('numbers', [(0.0,), (-1.0,), (np.nan,), (1.0, (0.0, np.inf, 0.0))])
-def test_wheels_are_checked(numbers):
-    with pytest.raises(InvalidInputError, match='radius > 0 m'):
+@pytest.mark.parametrize(
+    ('numbers', 'message'),
+    [
+        ((0.0,), 'radius of a wheel'),
+        ((-1.0,), 'radius of a wheel'),
+        ((np.nan,), 'radius of a wheel'),
+        ((None,), 'radius of a wheel'),
+        ((1.0, (0.0, np.inf, 0.0)), 'centre of a wheel'),
+        ((1.0, (0.0, 0.0)), 'centre of a wheel'),
+        ((1.0, None), 'centre of a wheel'),
+        ((1.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)), 'axis'),
+        ((1.0, (0.0, 0.0, 0.0), 'y'), 'axis'),
+    ],
+)
+def test_wheels_are_checked(numbers, message):
+    """Regression: a centre of two numbers was taken, other mistakes were errors of NumPy."""
+    with pytest.raises(InvalidInputError, match=message):
         WheelShape(*numbers)
+
+
+def test_a_wheel_takes_arrays_and_keeps_what_nobody_changes():
+    """Regression: an axis of NumPy was a ValueError, a centre stayed the caller's array."""
+    centre = np.array([0.1, 0.0, 0.2])
+    shape = WheelShape(1, centre, np.array([0.0, 2.0, 0.0]))
+    centre[:] = 7.0
+    assert shape == WheelShape(1.0, (0.1, 0.0, 0.2), (0.0, 1.0, 0.0))
+    assert hash(shape) == hash(dataclasses.replace(shape))
 
 
 def test_robot_is_read_only(gripper_arm):

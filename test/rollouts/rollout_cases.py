@@ -16,7 +16,7 @@ from support.machines import (
 from support.trees import random_state
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 
 def law(t, q, v, gains):

@@ -198,3 +198,19 @@ def test_errors(sled):
 def test_a_negative_duration_is_refused():
     with pytest.raises(InvalidInputError, match=r'duration \[s\] must be >= 0'):
         kd.simulate(kd.serial_chain(1), [0.0], [0.0], -1.0)
+
+
+@pytest.mark.parametrize('engine', ['rk4', 0, object()])
+def test_an_engine_is_one(engine):
+    """Regression: an AttributeError, and 0 was taken for none."""
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot'):
+        kd.Simulation(kd.serial_chain(2), engine=engine)
+
+
+def test_an_engine_of_another_robot_is_refused():
+    """Regression: the other robot was simulated, without a word."""
+    robot, other = kd.serial_chain(2), kd.serial_chain(2, seed=5)
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot'):
+        kd.Simulation(robot, engine=kd.dynamics(other).engine())
+    light = robot.with_gravity((0.0, 0.0, -1.6))  # what changes while it moves is no other robot
+    assert kd.Simulation(robot, engine=kd.dynamics(light).engine()).robot is light

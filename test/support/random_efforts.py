@@ -8,7 +8,7 @@ from kane_dynamics.compiler.build import straight_line, tracer_of
 from kane_dynamics.compiler.graphs.inverse_dynamics import constrained_effort
 from kane_dynamics.compiler.graphs.row_plan import row_plan
 from kane_dynamics.compiler.recipe import INPUTS, Recipe
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 from support.compiling import compiled_kernel
 from support.trees import random_state
 

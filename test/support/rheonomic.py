@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 from support.calculus import derivative
 from support.trees import random_state
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_tree
+from studies.random_robots import random_tree
 
 BASES = ('fixed', 'planar', 'floating')
 

@@ -108,6 +108,21 @@ def test_a_lost_result_alone_is_computed_again(tmp_path):
     assert len(first.done) == 6
 
 
+def test_a_second_run_in_a_folder_is_refused(tmp_path):
+    """Regression: it took the files of the first away, which ended with FileNotFoundError."""
+    pytest.importorskip('fcntl', reason='locks of POSIX')
+    sweep, told = Sweep(functions.walks, CASES[:1], items=4, chunk=2), []
+
+    def another(done, total, failed):
+        with pytest.raises(SweepError, match='another run works in') as error:
+            here(sweep, tmp_path)
+        told.append(error)
+
+    assert run(sweep, tmp_path, workers=0, progress=another).missing == 0
+    assert len(told) == 3
+    assert here(sweep, tmp_path).missing == 0
+
+
 def test_a_name_changes_with_all_that_numbers_depend_on(monkeypatch):
     robot = kd.serial_chain(2)
     base = {'cases': [{'robot': robot, 'x': 1.0}], 'items': 5, 'seed': 1}

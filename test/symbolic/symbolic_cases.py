@@ -23,8 +23,8 @@ from support.machines import (
 )
 
 import kane_dynamics as kd
-from kane_dynamics.robot.sample_robots import random_inertia, random_pose, random_tree
 from kane_dynamics.symbolic.equations import equations_of_motion
+from studies.random_robots import random_inertia, random_pose, random_tree
 
 CART_POLE = {'M': 2.0, 'm': 0.3, 'l': 0.5, 'I': 0.01, 'armature': 0.04}
 

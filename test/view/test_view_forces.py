@@ -132,3 +132,12 @@ def test_no_force_has_no_direction(robots):
     assert isinstance(force, Force) and not force.vector.any()
     with pytest.raises(InvalidInputError, match=r"need shape \(1,\) for \['base/no_side_slip'\]"):
         constraint_forces(robot, rows, robot.neutral(), [0.0, 1.0])
+
+
+@pytest.mark.parametrize('change', [{'rows': 'abc'}, {'rows': [1]}, {'rows': None}, {'states': 1}])
+def test_what_is_no_constraint_and_no_state(robots, change):
+    """Regression: each was an AttributeError or a TypeError."""
+    robot = kd.load_urdf(robots / 'nonholonomic.urdf', base='planar')
+    x = {'rows': [C.no_side_slip(robot)], 'states': None, **change}
+    with pytest.raises(InvalidInputError, match='constraints|states'):
+        constraint_forces(robot, x['rows'], robot.neutral(), [0.0], x['states'])

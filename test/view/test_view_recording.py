@@ -113,3 +113,10 @@ def test_what_is_no_recording(drive, tmp_path):
         load_recording(path)
     with pytest.raises(InvalidInputError, match='cannot be written'):
         drive.save(tmp_path / 'no' / 'folder.npz')
+
+
+def test_a_name_with_a_point_stays_whole(drive, tmp_path):
+    """Regression: runs named step_0.25 and step_0.5 were both written to step_0.npz."""
+    files = [drive.save(tmp_path / name) for name in ('step_0.25', 'step_0.5', 'a.npz')]
+    assert [file.name for file in files] == ['step_0.25.npz', 'step_0.5.npz', 'a.npz']
+    assert all(file.is_file() for file in files)

@@ -20,7 +20,7 @@ from kane_dynamics.algebra.pose import Pose
 from kane_dynamics.algebra.quaternions import make_quaternion, normalised, rotate, vec3
 from kane_dynamics.algebra.scalars import unit_axis
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError, UrdfError, known_names
-from kane_dynamics.robot.body import Joint, Vector, WheelShape
+from kane_dynamics.robot.body import Joint, WheelShape
 from kane_dynamics.robot.checks import as_names, as_vector
 from kane_dynamics.robot.joint_kinds import Free, JointKind, Planar, Prismatic, Revolute
 from kane_dynamics.robot.urdf.records import UrdfJoint, UrdfLimit, UrdfLink
@@ -111,11 +111,9 @@ def locked_coordinates(joints: Iterable[UrdfJoint], locked_joints: LockedJoints)
             raise NameNotFoundError('joint', name, by_name)
         position = locked_joints[name] if isinstance(locked_joints, Mapping) else None
         locked[name] = _locked_coordinates(by_name[name], position)
-    for name, joint in by_name.items():
-        if joint.mimic is not None and name not in locked:
-            position = _followed_position(joint, by_name, locked)
-            if position is not None:
-                locked[name] = (position,)
+    for name in by_name:
+        if (position := _held_position(name, by_name, locked)) is not None:
+            locked.setdefault(name, (position,))
     return locked
 
 
@@ -131,21 +129,15 @@ def _locked_coordinates(joint: UrdfJoint, position: Any) -> Coordinates:
     return tuple(as_vector(name, np.atleast_1d(position), kind.nq).tolist())
 
 
-def _followed_position(
-    joint: UrdfJoint, by_name: Mapping[str, UrdfJoint], locked: Locked
-) -> float | None:
-    """Return the position of a follower whose master is held, through a chain of masters."""
-    if joint.mimic is None:
+def _held_position(name: str, by_name: Mapping[str, UrdfJoint], locked: Locked) -> float | None:
+    """Return where a joint is held, followers through their masters; None where it moves."""
+    if name in locked:
+        return locked[name][0] if locked[name] else 0.0
+    mimic = by_name[name].mimic
+    if mimic is None:
         return None
-    master = by_name[joint.mimic.master]
-    if master.name in locked:
-        position = locked[master.name][0] if locked[master.name] else 0.0
-    else:
-        followed = _followed_position(master, by_name, locked)
-        if followed is None:
-            return None
-        position = followed
-    return joint.mimic.ratio * position + joint.mimic.offset
+    position = _held_position(mimic.master, by_name, locked)
+    return None if position is None else mimic.ratio * position + mimic.offset
 
 
 def _check_mimics(by_name: Mapping[str, UrdfJoint]) -> None:
@@ -195,8 +187,8 @@ def wheel_shape(links: Iterable[tuple[Pose, UrdfLink]], kind: JointKind) -> Whee
 
 
 def _shape(x: Pose, radius: float, is_sphere: bool) -> WheelShape:
-    axis = None if is_sphere else _vector(vec3(rotate(x.rotation, _Z)))
-    return WheelShape(radius, _vector(vec3(x.translation)), axis)
+    axis = None if is_sphere else vec3(rotate(x.rotation, _Z))
+    return WheelShape(radius, vec3(x.translation), axis)  # type: ignore[arg-type]
 
 
 def _is_around(shape: WheelShape, n: Floats) -> bool:
@@ -205,17 +197,12 @@ def _is_around(shape: WheelShape, n: Floats) -> bool:
     return tilt <= _PARALLEL and bool(np.linalg.norm(np.cross(n, shape.centre)) < shape.radius)
 
 
-def _around(shape: WheelShape, n: Floats) -> tuple[WheelShape, bool]:
+def _around(shape: WheelShape, n: Any) -> tuple[WheelShape, bool]:
     """Return a shape, on the axis where it is off by printed digits only, and whether it is."""
     on_axis = n * (n @ shape.centre)
     if np.linalg.norm(on_axis - shape.centre) > _CENTRED * shape.radius:
         return shape, False
-    return WheelShape(shape.radius, _vector(on_axis), shape.axis), True
-
-
-def _vector(x: Iterable[float]) -> Vector:
-    a, b, c = x
-    return float(a), float(b), float(c)
+    return WheelShape(shape.radius, on_axis, shape.axis), True
 
 
 _NOISE = 1e-12  # [m^2] a radius of gyration under 1 um is roundoff of the tool that wrote the file

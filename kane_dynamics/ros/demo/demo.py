@@ -224,11 +224,11 @@ def run_loop(setup: Setup, law: Law, domain: int, progress: Progress) -> Run:
 
 def _check(nodes: tuple[SimulatorNode, Any]) -> None:
     """Raise an error if a node has no model and will not get one, or the simulation stopped."""
-    if nodes[0].trouble:
-        raise KaneDynamicsError(f'the closed loop: {nodes[0].trouble}')
+    if trouble := nodes[0].trouble or nodes[0].crowd:
+        domain = nodes[0].context.get_domain_id()
+        raise KaneDynamicsError(f'the closed loop in ROS domain {domain}: {trouble}')
     for node in nodes:
-        status = node.host.status()
-        if status.level == ERROR:
+        if (status := node.host.status()).level == ERROR:
             raise KaneDynamicsError(f'{node.get_name()}: {status.message}')
 
 
