@@ -8,18 +8,21 @@ whose masses are known, of its URDF or with a payload, g of each joint follows b
 from :math:`i = (W \phi_0 + F f) / g`: what the model lacks is in the currents.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from kane_dynamics.algebra.scalars import as_number
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
+from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification.equations import Equations
+from kane_dynamics.identification.friction import MOTOR_SIDE
 from kane_dynamics.identification.recording_checks import LOADED
 from kane_dynamics.identification.samples import Samples
-from kane_dynamics.robot.checks import as_mapping
+from kane_dynamics.robot.checks import as_mapping, index_of
 from kane_dynamics.robot.inertial_parameters import inertial_parameters
 from kane_dynamics.robot.text import robot_text
 from kane_dynamics.safe_parsing import yaml_value
@@ -53,6 +56,39 @@ def motor_gains(equations: Equations, samples: Sequence[Samples]) -> MotorGains:
         deviations[k] = gains[k] ** 2 * missed * np.linalg.norm(inverse[0])
     little = (sizes < LOADED * sizes.max()) | (deviations > DOUBT * np.abs(gains))
     return MotorGains(gains, deviations, little)
+
+
+def efforts_by_currents(
+    dynamics: Dynamics,
+    speeds: ObservedSpeeds,
+    samples: Sequence[Samples],
+    known: Mapping[str, float],
+) -> tuple[Floats, list[str]]:
+    """
+    Return the effort of each speed by its current, shape (nv,), and where its scale is from.
+
+    Gains of observed speeds that are not known come from the masses of the robot.
+    """
+    scale, names, notes = np.ones(dynamics.robot.nv), speeds.names, list[str]()
+    for name, gain in known.items():
+        scale[speeds.indices[index_of('joint with a gain', name, names)]] = gain
+    if known:
+        notes.append(f'gains of {[*known]} are known: masses have the scale of these')
+    if unknown := [k for k, name in enumerate(names) if name not in known]:
+        terms = dict.fromkeys(names, MOTOR_SIDE)
+        gains, deviations, in_doubt = motor_gains(Equations(dynamics, speeds, terms), samples)
+        if doubtful := [names[k] for k in unknown if in_doubt[k]]:
+            raise InvalidInputError(
+                f'gains of {doubtful} cannot be told from the masses of the URDF: give them in '
+                'the file of --gains, or leave these joints out by --joints'
+            )
+        scale[np.array(speeds.indices)[unknown]] = gains[unknown]
+        notes += [
+            f"gain of '{names[k]}' is {gains[k]:.4g} +- {deviations[k]:.1g}, by the masses of the "
+            'URDF: how heavy the robot is, is not identified'
+            for k in unknown
+        ]
+    return scale, notes
 
 
 def gains_of_file(file: Path) -> dict[str, float]:
