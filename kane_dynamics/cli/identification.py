@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from kane_dynamics.identification.samples import SampleBlocks, Samples
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.urdf.writing import updated_urdf
-from kane_dynamics.robot_config.robot_source import read_parameter_file
+from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
 
 SIDES = {'link': LINK_SIDE, 'motor': MOTOR_SIDE}
 MANY = 8  # blocks, of more than that not every sample is looked at
@@ -54,10 +55,7 @@ def identify_robot(options: argparse.Namespace) -> int:
     if options.csv:
         writable_folder(options.csv.parent, '--csv')
     names = observed_joints(options, model)
-    if options.reference:
-        dynamics: Dynamics = kd.dynamics(model.robot, model.constraints)
-    else:
-        dynamics = printing.compiled(model.robot, model.constraints)
+    dynamics = _dynamics(options, model)
     facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}
     speeds, side = independent_speeds(dynamics, names), options.friction
     training, validation = _samples(options, source, dynamics, speeds, names, facts)
@@ -92,6 +90,23 @@ def identify_robot(options: argparse.Namespace) -> int:
     return 0
 
 
+def _dynamics(options: argparse.Namespace, model: RobotModel) -> Dynamics:
+    if options.reference:
+        return kd.dynamics(model.robot, model.constraints)
+    return printing.compiled(model.robot, model.constraints)
+
+
+def _with_payload(options: argparse.Namespace, source: RobotSource) -> Dynamics:
+    """Return the dynamics of the robot with the payload of --loaded."""
+    if not options.loaded_urdf:
+        raise InvalidInputError('--loaded: need --loaded-urdf, the URDF with the payload')
+    urdf = {'urdf' if source.file else 'robot': str(options.loaded_urdf)}
+    model = read_robot(argparse.Namespace(**vars(options) | urdf)).model
+    if model.robot.velocity_names != source.model.robot.velocity_names:
+        raise InvalidInputError('--loaded-urdf: need the joints of ROBOT')
+    return _dynamics(options, model)
+
+
 def _samples(
     options: argparse.Namespace,
     source: RobotSource,
@@ -101,14 +116,15 @@ def _samples(
     facts: Facts,
 ) -> tuple[SampleBlocks, ...]:
     """Return the samples of training and validation, checked; add to the facts."""
-    paths, notes = [*options.bag, *options.validate], facts['warnings']
+    paths = [*options.bag, *options.validate, *options.loaded]
+    notes, ends = facts['warnings'], np.cumsum([len(options.bag), len(options.validate)])
     facts['recordings'] = hashes(paths)
     recordings = read_recordings(options, source, paths, names)
     q_index, v_index = source.model.q_index(names), source.model.v_index(names)
     for one in recordings:
         checks.check_efforts(names, one.extremes.tau[:, v_index])
         notes += one.notes
-    training, validation = recordings[: len(options.bag)], recordings[len(options.bag) :]
+    training, validation, loaded = (recordings[slice(*x)] for x in pairwise([0, *ends, None]))
     if not validation:
         notes.append('no recording for validation: the last third of each is held out')
         validation = [x.part(TRAINED, 1.0) for x in training]
@@ -118,9 +134,14 @@ def _samples(
         checks.check_separate(*((x for one in part for x in one.blocks()) for part in parts))
         corner = corner_of(options, recordings)
         both = [samples_of(dynamics, speeds, part, corner) for part in parts]
-        if options.gains:
-            known = gains_of_file(options.gains)
-            scale, told = efforts_by_currents(dynamics, speeds, both[0], known)
+        if options.gains or loaded:
+            known = gains_of_file(options.gains) if options.gains else {}
+            payload = (
+                (samples_of(dynamics, speeds, loaded, corner), _with_payload(options, source))
+                if loaded
+                else None
+            )
+            scale, told = efforts_by_currents(dynamics, speeds, both[0], known, payload)
             both = [
                 part.map(lambda x: replace(x, tau=x.tau * scale, raw=x.raw * scale))
                 for part in both

@@ -132,6 +132,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
     '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
     '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),
+    '--loaded': _file('recording with a payload, which tells the gains', 'BAG') | _EVERY,
+    '--loaded-urdf': _file('URDF with that payload'),
     '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),

@@ -24,6 +24,8 @@ from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import (
     PARAMETERS,
+    inertial_parameters,
+    with_inertial_parameters,
 )
 from kane_dynamics.robot.urdf.writing import updated_urdf
 from kane_dynamics.robot_config.parameters.tables import FrictionParameters
@@ -490,3 +492,40 @@ def test_friction_of_the_file_before_is_replaced(tmp_path):
     assert first == FrictionParameters(viscous=2.0)
     assert second == FrictionParameters(viscous=3.0)
     assert read_parameter_file(file)['ramp_time'] == 0.25
+
+
+def test_currents_with_and_without_a_payload(run_json, run, table, urdf, recording, tmp_path):
+    """The second half carries what the URDF of --loaded-urdf has more."""
+    before, text = kd.load_urdf(urdf), urdf.read_text()
+    phi = inertial_parameters(before).reshape(-1, len(PARAMETERS)).copy()
+    phi[-1] += [8.0, 0.4, 0.3, 0.9, 0.20, -0.02, -0.05, 0.20, -0.04, 0.08]
+    carrying = kd.dynamics(with_inertial_parameters(before, phi.ravel()))
+    (tmp_path / 'loaded.urdf').write_text(updated_urdf(text, carrying.robot, ()))
+    time, x = recording
+    a = np.gradient(x['velocity'], time, axis=0)
+    states = x['position'], x['velocity'], a
+    more = carrying.inverse_dynamics(*states) - kd.dynamics(before).inverse_dynamics(*states)
+    half = len(time) // 2
+
+    def loaded(columns):
+        for k, joint in enumerate(JOINTS):
+            columns[f'effort:{joint}'] += more[half:, k]
+        currents(columns)
+
+    options = (
+        *(
+            'identify',
+            urdf,
+            '--bag',
+            table('without', slice(half), currents),
+            '--output',
+            tmp_path,
+        ),
+        *('--loaded', table('with', slice(half, None), loaded)),
+    )
+    assert 'need --loaded-urdf' in run(*options, '--reference')[2]
+    found = run_json(*options, '--loaded-urdf', tmp_path / 'loaded.urdf')
+    gains = [found['settings']['gains'][name] / 150.0 for name in JOINTS]
+    assert any('by the payload' in text for text in found['warnings'])
+    assert_allclose(gains[1:5], 1.0, atol=0.02)
+    assert_allclose(gains, 1.0, atol=0.08)  # gravity does not load the others
