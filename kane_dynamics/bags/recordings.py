@@ -119,7 +119,8 @@ def read_recording(
     """
     replay = Replay(model, parameters, joints, bool(joints), 'stamps')
     table, times, ends, repeated = _Table(model, joints), list[Floats](), list[Floats](), 0
-    width, others = int(table.ends[-1]), _Others(dict.fromkeys(parameters.locked_joints, 0.0))
+    width, locked = int(table.ends[-1]), dict.fromkeys(parameters.locked_joints, 0.0)
+    others = _Others({*model.joints}, locked)
     blocks = (
         _blocks_of_csv(path, model, joints, others, tell)
         if path.suffix == '.csv'
@@ -148,13 +149,15 @@ def read_recording(
     speeds = extremes[:, table.ends[1] :][:, model.v_index(model.joints)]
     table.with_v = bool(speeds.any()) and not others.without_velocity  # odometry always has them
     if not table.with_v:
-        some = (
-            f'are missing in {others.without_velocity} messages'
-            if others.without_velocity
-            else 'were not recorded'
-        )
+        lacking = others.without_velocity
+        some = f'are missing in {lacking} messages' if lacking else 'were not recorded'
         notes.append(f'velocities {some}: differences of positions are used')
-    notes += [*timing_warnings(clock), *others.warnings()]
+    notes += timing_warnings(clock)
+    notes += [
+        f"'{name}', which the model locks at 0, is at up to {x:.3g} rad or m"
+        for name, x in locked.items()
+        if x > STILL
+    ]
     notes = [f"'{path}': {text}" for text in notes]
     return Recording(time, clock, table.split(extremes), notes, table, indices)
 
@@ -163,21 +166,14 @@ def read_recording(
 class _Others:
     """What messages have beside states: positions of locked joints, and those without speeds."""
 
+    joints: set[str]  # Of the model
     locked: dict[str, float]  # Farthest position [rad or m]
-    without_velocity: int = 0  # Messages
+    without_velocity: int = 0  # Messages with some of these joints
 
     def see(self, name: str, position: ArrayLike) -> None:
         """Take positions of a joint."""
         if name in self.locked:
             self.locked[name] = max(self.locked[name], float(np.max(np.abs(position))))
-
-    def warnings(self) -> list[str]:
-        """Return which joints are elsewhere than the model has them."""
-        return [
-            f"'{name}', which the model locks at 0, is at up to {x:.3g} rad or m"
-            for name, x in self.locked.items()
-            if x > STILL
-        ]
 
     def completed(self, messages: Iterable[Recorded]) -> Iterator[Recorded]:
         """Yield messages, those of joints with velocities of 0 where they have none."""
@@ -186,7 +182,7 @@ class _Others:
             if recorded.use == JOINT_STATES and not isinstance(message, RejectedInput):
                 if not len(message.velocity):
                     message.velocity = np.zeros(len(message.name))
-                    self.without_velocity += 1
+                    self.without_velocity += not self.joints.isdisjoint(message.name)
                 if self.locked:
                     for name, position in zip(message.name, message.position, strict=False):
                         self.see(name, position)
@@ -240,7 +236,7 @@ def _blocks_of_csv(
                 raise InvalidInputError(f"table '{path}': no column '{missing[0]}'; {known}")
             indices = [headings.index(name) for name in names]
             no_v, lines = [1 + robot.nq] * (0 if with_v else robot.nv), filter(str.strip, stream)
-            size = path.stat().st_size
+            size, read = path.stat().st_size, 0
             while block := list(islice(lines, BLOCK)):
                 table = np.loadtxt(block, delimiter=',', ndmin=2)
                 if table.shape[1] != len(headings):
@@ -249,7 +245,8 @@ def _blocks_of_csv(
                     as_finite(f"table '{path}': '{name}'", column)
                 for name, column in zip(headings, table.T, strict=True):
                     others.see(name.removeprefix('position:'), column)
-                tell(stream.buffer.tell() / size)
+                read += sum(map(len, block))
+                tell(read / size)
                 yield np.insert(table[:, indices], no_v, 0.0, axis=1)
                 empty = False
     except InvalidInputError:

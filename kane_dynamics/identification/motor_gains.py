@@ -65,19 +65,18 @@ def payload_gains(
     What the payload adds, y, is known: of each joint i = W (phi / g) + F (f / g) + y / g, whatever
     the masses of the robot are.
     """
-    n, count = len(equations.speeds.names), sum(map(len, (*samples, *loaded)))
-    factors = [np.zeros((0, equations.inertial + len(equations.columns) + 2))] * n
-    for part, engines in ((samples, ()), (loaded, (carrying, equations.dynamics))):
+    factors = [np.zeros((0, equations.inertial + len(equations.columns) + 2))]
+    factors *= len(equations.speeds.names)
+    engines, count = (carrying, equations.dynamics), sum(map(len, (*samples, *loaded)))
+    for part, with_payload in ((samples, False), (loaded, True)):
         for one in part:
-            efforts = [x.inverse_dynamics(one.q, one.v, one.a) for x in engines]
-            more = equations.efforts(one, efforts[0] - efforts[1] if efforts else 0.0 * one.tau)
-            start = 0
-            for rows in equations.chunks([one]):
-                end = start + len(rows)
-                for k in range(n):
-                    both = np.column_stack([more[start:end, k], rows[:, k]])
-                    factors[k] = np.linalg.qr(np.vstack([factors[k], both]), mode='r')
-                start = end
+            heavy, bare = (x.inverse_dynamics(one.q, one.v, one.a) for x in engines)
+            more = equations.efforts(one, with_payload * (heavy - bare))
+            rows = np.concatenate(
+                [more[..., None], np.vstack([*equations.chunks([one])])], axis=-1
+            )
+            for k, factor in enumerate(factors):
+                factors[k] = np.asarray(np.linalg.qr(np.vstack([factor, rows[:, k]]), mode='r'))
     fits = [_gain(R[:, :-1], R[:, -1], count) for R in factors]
     gains, deviations, _ = np.array(fits).T
     return MotorGains(gains, deviations, ~(deviations < DOUBT * np.abs(gains)))

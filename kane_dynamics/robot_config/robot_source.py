@@ -68,13 +68,9 @@ class RobotModel:
     @cached_property
     def angles(self) -> Indices:
         """Return the places in q of angles, which sensors may wrap at pi."""
-        kinds = {body.joint.name: body.joint.kind for body in self.robot.bodies}
-        turning = (
-            name
-            for name in self.robot.coordinate_names
-            if name == BASE_NAMES[2] or isinstance(kinds.get(name), Revolute)
-        )
-        return self.q_index(tuple(turning))
+        bodies, names = self.robot.bodies, self.robot.coordinate_names
+        turning = {x.joint.name for x in bodies if isinstance(x.joint.kind, Revolute)}
+        return self.q_index(tuple(n for n in names if n in turning or n == BASE_NAMES[2]))
 
     def q_index(self, names: tuple[str, ...]) -> Indices:
         """Return the places of the names in q."""
