@@ -96,9 +96,9 @@ class Replay:
             if source is not None:
                 source.take(message)
             return False
-        if self._effort_needed or len(message.effort):
-            self._effort.take(message)
-        return self._state.joints.take(message)
+        with_effort = (self._effort_needed or len(message.effort)) and self._effort.take(message)
+        accepted = self._state.joints.take(message)
+        return accepted and (with_effort or not self._effort_needed)  # not with one of before
 
 
 Row = tuple[int, Floats, Floats, Floats, Floats]
@@ -158,8 +158,7 @@ def efforts(
     for part in _parts(states, gap):
         times = np.array([state.stamp - part[0].stamp for state in part]) * 1e-9
         q = np.array([state.q for state in part])
-        if model.mobile:
-            q[:, 2] = np.unwrap(q[:, 2])
+        q[:, model.angles] = np.unwrap(q[:, model.angles], axis=0)
         seen = np.array([unknown if s.effort is None else s.effort for s in part])
         try:
             middles, *motion = smoothed(times, q, spacing)

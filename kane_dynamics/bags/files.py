@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded bags (rosbag2 in sqlite3 or mcap) without ROS, by rosbags: read and written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from kane_dynamics.messages.inputs import RejectedInput
 from kane_dynamics.typing import Floats
 
 REMEDY = "pip install 'kane_dynamics[bag]'"
+_TOLD = 10_000  # messages from one share that is told to the next
 
 
 class Recorded(NamedTuple):
@@ -26,12 +27,14 @@ class Recorded(NamedTuple):
 
 @contextmanager
 def open_bag(
-    path: str | Path, topics: Mapping[str, tuple[str, str]]
+    path: str | Path,
+    topics: Mapping[str, tuple[str, str]],
+    tell: Callable[[float], None] = lambda share: None,
 ) -> Iterator[Iterator[Recorded]]:
     """
     Open a bag, its folder or a file .mcap or .db3; the messages of topics as they were recorded.
 
-    Topics are name and type by use.
+    Topics are name and type by use; tell(share) is called now and then with the part that is read.
     """
     try:
         from rosbags.highlevel import AnyReader
@@ -49,13 +52,16 @@ def open_bag(
             f"bag '{file}' cannot be read: {error}; need the folder of a rosbag2, .mcap or .db3"
         ) from error
     try:
-        yield _messages(file, reader, topics)
+        yield _messages(file, reader, topics, tell)
     finally:
         reader.close()
 
 
 def _messages(
-    file: Path, reader: Any, topics: Mapping[str, tuple[str, str]]
+    file: Path,
+    reader: Any,
+    topics: Mapping[str, tuple[str, str]],
+    tell: Callable[[float], None],
 ) -> Iterator[Recorded]:
     """Yield the messages of some topics, in the order of recording."""
     known = {one.topic: one.msgtype for one in reader.connections}
@@ -70,7 +76,10 @@ def _messages(
     uses = {name: use for use, (name, _) in topics.items()}
     connections = [one for one in reader.connections if one.topic in uses]
     try:
-        for connection, time, data in reader.messages(connections):
+        count = sum(one.msgcount for one in connections)
+        for k, (connection, time, data) in enumerate(reader.messages(connections)):
+            if not k % _TOLD:
+                tell(k / max(count, 1))
             try:
                 message = reader.deserialize(data, connection.msgtype)
             except Exception as error:  # noqa: BLE001 - whatever a parser of foreign bytes says

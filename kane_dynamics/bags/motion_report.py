@@ -127,6 +127,7 @@ class MotionReport:
             key: np.vstack([getattr(x, key) for x in self.recordings])
             for key in ('q', 'v', 'raw', 'tau')
         }
+        time = np.concatenate([x.time for x in self.recordings])
         q, v = every['q'][:, self.dynamics.model.q_index(names)], every['v'][:, v_index]
 
         def tell(check: Callable[..., list[str] | None], *values: Any) -> None:
@@ -135,8 +136,8 @@ class MotionReport:
             except InvalidInputError as error:
                 messages.append(str(error))
 
-        tell(checks.check_motion_units, self.dynamics.model.robot, names, self.recordings[0])
-        tell(checks.motion_warnings, names, q, v)
+        tell(checks.check_ranges, self.dynamics.model.robot, names, q)
+        tell(checks.motion_warnings, names, time, q, v)
         if self.measured:
             raw, tau = (every[key][:, v_index] for key in ('raw', 'tau'))
             tell(checks.weight_warnings, self.dynamics.engine, names, every['q'], tau)

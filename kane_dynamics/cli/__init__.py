@@ -60,7 +60,8 @@ COMMANDS = {
     'identify': Command(
         'masses, inertias and friction from recorded motions and efforts, as a better URDF',
         'robot --urdf --root-joint --bag --validate --joint-states --odom --joints --gains '
-        '--friction --corner --tool-mass-only --reference --output --csv --json',
+        '--loaded --loaded-urdf --friction --corner --tool-mass-only --reference --output --csv '
+        '--json',
         identification.identify_robot,
         {'output': Path('identified')},
     ),

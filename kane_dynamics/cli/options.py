@@ -18,6 +18,7 @@ from kane_dynamics.deployment.code_generation import CPUS
 from kane_dynamics.deployment.functions import BY_DEFAULT, FUNCTIONS
 from kane_dynamics.exceptions import InvalidInputError, ModelWarning
 from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.resources import resolve
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.text import robot_files, robot_text
@@ -136,6 +137,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--friction': _choice(('auto', 'link', 'motor'), 'side of the gear that efforts belong to'),
     '--tool-mass-only': _flag('print what the last body is if all others are as in the URDF'),
     '--gains': _file('YAML, joint: effort by its current; without one by the masses of the URDF'),
+    '--loaded': _file('recording with a payload, which tells the gains', 'BAG') | _EVERY,
+    '--loaded-urdf': _file('URDF with that payload'),
     '--corner': _size(None, 'of the filter [Hz]; else 8, or less by the sample rate', positive),
     '--joint-states': _text('TOPIC', 'of the joints', default='/joint_states'),
     '--odom': _text('TOPIC', 'of a mobile base', default='/odom'),
@@ -219,6 +222,14 @@ def with_values(
 def start_coordinates(options: argparse.Namespace, robot: Robot) -> Floats:
     """Return coordinates: neutral ones, and those of --position."""
     return with_values('--position', robot.neutral(), options.position, robot.coordinate_index)
+
+
+def selected_joints(options: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    """Return the joints of --joints, all with motors where left out, in the order of the model."""
+    names = model.actuated if options.joints is None else options.joints.split(',')
+    for name in names:
+        index_of('joint', name, model.joints)
+    return tuple(name for name in model.joints if name in names)
 
 
 _URDF, _YAML = ('.urdf', '.xacro', '.xml'), ('.yaml', '.yml')

@@ -7,13 +7,13 @@ Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 
 import json
 import math
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,6 +32,7 @@ from kane_dynamics.constraints.base import Constraint
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError, MissingPackageError
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.typing import Floats
+from kane_dynamics.whole_file import whole_file
 
 
 class _Console(Console):
@@ -44,6 +45,7 @@ class _Console(Console):
 
 Result = Mapping[str, Any]
 QUIET = 2.0  # of a computation before a line says how far it is [s]
+RARER = 0.1  # of the time that it took so far
 _PIPED = 160  # columns of a table that is no terminal's: names stay whole
 
 
@@ -107,17 +109,20 @@ def print_notes(notes: Iterable[str], word: str = 'remark') -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Progress]:
-    """Show how far a computation is; yields progress(what, done, total)."""
-    if not errors.is_terminal:
+    """Show how far a computation is, and how long it took; yields progress(what, done, total)."""
+    begin = time.perf_counter()
+    if errors.is_terminal:
+        times = TimeElapsedColumn(), TimeRemainingColumn()
+        columns = TextColumn('{task.description:<34}'), BarColumn(), *times
+        with Bars(*columns, console=errors, transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda text, done, total: bar.update(
+                task, description=text, completed=done, total=total
+            )
+    else:
         yield _lines(what)
-        return
-    times = TimeElapsedColumn(), TimeRemainingColumn()
-    columns = TextColumn('{task.description:<34}'), BarColumn(), *times
-    with Bars(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda text, done, total: bar.update(
-            task, description=text, completed=done, total=total
-        )
+    if (spent := time.perf_counter() - begin) > QUIET:
+        errors.print(escape(f'{what}: {spent:.0f} s'), soft_wrap=True)
 
 
 def _lines(what: str) -> Progress:
@@ -126,9 +131,10 @@ def _lines(what: str) -> Progress:
     def tell(text: str, done: int, total: int) -> None:
         nonlocal last
         now = time.perf_counter()
-        if now - last < QUIET:
+        spent = now - begin
+        if now - last < max(QUIET, RARER * spent):
             return
-        last, spent = now, now - begin
+        last = now
         to_go = f', about {spent * (total - done) / done:.0f} s to go' if done else ''
         line = f'{what}: {text}, {done} of {total}, {spent:.0f} s{to_go}'
         errors.print(escape(line), soft_wrap=True)
@@ -139,7 +145,9 @@ def _lines(what: str) -> Progress:
 def write_csv(file: Path, columns: Mapping[str, Floats]) -> Path:
     """Write columns under their names as CSV, with all digits."""
     rows, head = np.column_stack([*columns.values()]), ','.join(columns)
-    np.savetxt(file, rows, delimiter=',', header=head, comments='', fmt='%.17g')
+    text = StringIO()
+    np.savetxt(text, rows, delimiter=',', header=head, comments='', fmt='%.17g')
+    write_whole(file, text.getvalue())
     return file
 
 
@@ -148,13 +156,8 @@ def write_whole(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():  # a pipe, a terminal
         path.write_text(text, encoding='utf-8')
         return
-    file = path.resolve()
-    part = file.with_name(f'.{file.name}.{os.getpid()}')
-    try:
-        part.write_text(text, encoding='utf-8')
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as stream:
+        stream.write(text.encode())
 
 
 def compiled(robot: Robot, constraints: Sequence[Constraint], **options: Any) -> CompiledDynamics:

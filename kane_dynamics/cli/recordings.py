@@ -2,22 +2,29 @@
 """``kane-dynamics bag`` and ``view``: recorded motions, computed with and shown; robots, too."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import kane_dynamics as kd
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.bags import computing
 from kane_dynamics.bags.computing import JOINT_STATES, ODOM, Replay
 from kane_dynamics.bags.files import JOINT_STATE, Series, open_bag, write_bag
+from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
-from kane_dynamics.cli.options import RobotSource, read_robot
+from kane_dynamics.cli.options import RobotSource, read_robot, selected_joints
 from kane_dynamics.cli.printing import console, number, progress, ros_module, write_csv
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import Terms
 from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
+from kane_dynamics.identification.constrained_samples import constrained_samples
+from kane_dynamics.identification.samples import SampleBlocks, sample_makes
 from kane_dynamics.robot_config.parameters.tables import (
     ContactObserverParameters,
     DynamicsNodeParameters,
@@ -25,8 +32,11 @@ from kane_dynamics.robot_config.parameters.tables import (
     InverseDynamicsParameters,
 )
 from kane_dynamics.robot_config.robot_source import RobotModel, read_parameter_file
+from kane_dynamics.typing import Floats
 
 ODOMETRY = 'nav_msgs/msg/Odometry'
+HIGHEST, OF_RATE = 8.0, 0.04  # corner of the filter where none is asked for: [Hz], sample rates
+KEPT = 12.5  # samples in a period of the corner
 _TABLES: dict[str, type[DynamicsNodeParameters]] = {
     'effort': InverseDynamicsParameters,
     'external_effort': ContactObserverParameters,
@@ -67,6 +77,73 @@ def joint_topics(options: argparse.Namespace, model: RobotModel) -> dict[str, tu
     if model.mobile:
         topics[ODOM] = options.odom, ODOMETRY
     return topics
+
+
+def observed_joints(options: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    """Return the joints whose efforts were measured, of recordings that there must be."""
+    if not options.bag:
+        raise InvalidInputError('need --bag, at least one recording')
+    if model.robot.base == 'floating':
+        raise InvalidInputError('need a fixed or planar base, got a floating one')
+    return selected_joints(options, model)
+
+
+def hashes(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
+    """Return SHA-256 of recordings, no two of which may be the same."""
+    files = dict[str, str]()
+    for path in map(str, paths):
+        try:
+            digest = file_hash(Path(path))
+        except OSError as error:
+            raise InvalidInputError(f"'{path}' cannot be read: {error.strerror}") from error
+        if digest in files:
+            raise InvalidInputError(f"'{path}' is the same recording as '{files[digest]}'")
+        files[digest] = path
+    return {path: {'sha256': digest} for digest, path in files.items()}
+
+
+def read_recordings(
+    options: argparse.Namespace,
+    source: RobotSource,
+    paths: Sequence[Path],
+    joints: tuple[str, ...],
+) -> list[Recording]:
+    """Return recordings of the state of a robot, and of the efforts of some joints."""
+    p, topics = source.parameters(InverseDynamicsParameters), joint_topics(options, source.model)
+    with progress('reading') as tell:
+
+        def read(k: int, path: Path) -> Recording:
+            def told(share: float) -> None:
+                tell(f"'{path}'", round(100 * (k + share)), 100 * len(paths))
+
+            return read_recording(path, source.model, p, joints, topics, told)
+
+        return [read(*pair) for pair in enumerate(paths)]
+
+
+def corner_of(options: argparse.Namespace, recordings: Sequence[Recording]) -> float:
+    """Return the corner of the filter for recordings [Hz]."""
+    rate = 1.0 / max(one.clock.step for one in recordings)
+    return float(options.corner or min(HIGHEST, OF_RATE * rate))
+
+
+def samples_of(
+    dynamics: kd.Dynamics, speeds: ObservedSpeeds, recordings: Sequence[Recording], corner: float
+) -> SampleBlocks:
+    """Return the samples of recordings, as the constraints allow."""
+
+    def read(x: Recording, part: slice) -> list[Floats]:
+        q, v, tau = x.rows(part)
+        return [q, tau] if v is None else [q, tau, v]
+
+    every = [sample_makes(x.time, partial(read, x), corner, KEPT * corner) for x in recordings]
+    blocks = SampleBlocks([make for makes in every for make in makes])
+    return blocks.map(partial(constrained_samples, dynamics, speeds))
+
+
+def in_efforts(samples: SampleBlocks, scale: Floats) -> SampleBlocks:
+    """Return samples whose currents are efforts, by the scale of each speed."""
+    return samples.map(lambda x: replace(x, tau=x.tau * scale, raw=x.raw * scale))
 
 
 def _computed(

@@ -12,7 +12,7 @@ import kane_dynamics as kd
 from kane_dynamics.analysis.ground_contacts import GroundContacts
 from kane_dynamics.analysis.motion_limits import SafetyMargins
 from kane_dynamics.cli import printing
-from kane_dynamics.cli.options import read_robot, start_coordinates
+from kane_dynamics.cli.options import read_robot, selected_joints, start_coordinates
 from kane_dynamics.cli.printing import compiled, progress, write_csv
 from kane_dynamics.control.trajectory_efforts import PlannedEfforts, along
 from kane_dynamics.exceptions import InvalidInputError
@@ -103,7 +103,9 @@ def plan_identification(options: argparse.Namespace) -> int:
     """Write a motion that shows inertial parameters and friction, and tell what it uses."""
     model = read_robot(options).model
     notes = ['collisions are not checked; watch it in a simulator']
-    names = tuple(options.joints.split(',')) if options.joints else model.actuated
+    if options.base_csv and not model.mobile:
+        raise InvalidInputError('--base-csv: the base of this robot does not move')
+    names = selected_joints(options, model)
     still = [name for name in model.actuated if name not in names]
     contacts = _contacts(model, options.friction_coefficient) if model.base else None
     if model.base is not None and model.base.steering and model.overactuated:
@@ -113,6 +115,7 @@ def plan_identification(options: argparse.Namespace) -> int:
         contacts = None
         notes.append('traction and tipping over of a skidding base are not checked')
     scales = options.friction_scale, options.effort_scale, options.velocity_scale
+    start = start_coordinates(options, model.robot)
     dynamics = compiled(model.robot, model.constraints)
     with progress('exciting motion') as tell:
         motion = exciting_motion(
@@ -122,15 +125,19 @@ def plan_identification(options: argparse.Namespace) -> int:
             still=still,
             contacts=contacts,
             kept=SafetyMargins(options.tip_over_margin, *scales),
-            start=start_coordinates(options, model.robot),
+            start=start,
             acceleration=options.acceleration,
             floor=options.floor,
             duration=options.duration,
             tell=tell,
         )
     points, base = motion.trajectory, motion.base
+    first = zip(points.names, points.positions[0], start[model.q_index(points.names)], strict=True)
+    asked = {text.partition('=')[0] for text in options.position}
+    if moved := [name for name, x, begin in first if name in asked and x != begin]:
+        notes.append(f'--position of {moved} is not used: they move about other centres')
     write_trajectory(options.target, points.of([n for n in points.names if n in model.motors]))
-    if options.base_csv and model.mobile:
+    if options.base_csv:
         origin = np.zeros(3)
         twists = [model.child_frame.child_state(origin, v)[1] for v in motion.twists]
         columns = zip(('vx', 'vy', 'yaw_rate'), np.transpose(twists), strict=True)

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kane_dynamics.exceptions import KaneDynamicsError
+from kane_dynamics.whole_file import whole_file
 
 _MAGIC = b'kane_dynamics kernels 1\n'
 _SUFFIX = '.kernels'
@@ -113,14 +113,8 @@ def store_kernels(folder: Path, key: str, kernels: Mapping[str, CachedKernel]) -
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _only_ours(folder):
             return f'{folder} belongs to or can be written by others'
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix='.writing-')
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                file.write(_encoded(kernels))
-            os.replace(temporary, folder / f'{key}{_SUFFIX}')
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with whole_file(folder / f'{key}{_SUFFIX}', mode=0o600) as file:
+            file.write(_encoded(kernels))
     except OSError as error:
         return f'could not be stored: {error}'
     return 'stored'

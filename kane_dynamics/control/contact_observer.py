@@ -107,8 +107,7 @@ class ContactObserver:
         p, robot = self._parameters, self._model.robot
         times = np.array([sample.time for sample in samples])
         q = np.array([sample.q for sample in samples])
-        if self._model.mobile:
-            q[:, 2] = np.unwrap(q[:, 2])
+        q[:, self._model.angles] = np.unwrap(q[:, self._model.angles], axis=0)
         tau = np.array([sample.tau for sample in samples])
         _, q, v, a = smoothed(times, q, p.payload_smoothing)
         _, tau, _, _ = smoothed(times, tau, p.payload_smoothing)

@@ -142,8 +142,8 @@ class Equations:
         return rows
 
     def efforts(self, samples: Samples, tau: Floats) -> Floats:
-        """Return the efforts along the observed speeds, Z' tau, shape (N, n)."""
-        return np.asarray(np.einsum('njk,nj->nk', self._directions(samples), tau))
+        """Return the efforts along the observed speeds, Z' tau, shape (N, n, ...)."""
+        return np.asarray(np.einsum('njk,nj...->nk...', self._directions(samples), tau))
 
     def predicted(self, samples: Samples, solution: Floats) -> Floats:
         """Return the efforts along the observed speeds of solutions (p, ...): (N, n, ...)."""

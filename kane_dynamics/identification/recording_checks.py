@@ -31,15 +31,16 @@ LOADED = 0.1  # of the effort of gravity that changes most: joints that tell sig
 ROUNDOFF = 1e-9  # of efforts: gravity that loads no joint
 RELATED = 0.3  # correlation of efforts with those of gravity
 SLOPES = 0.25, 4.0  # efforts by those of gravity; payloads do less
+RATES = 0.5, 2.0  # velocities by differences of positions
 LAGS = np.linspace(-0.020, 0.020, 21)  # [s]
 GAIN = 0.05  # of the residual, from which a lag is told
 SHARED = 0.1  # of the samples of a test; some are equal where a robot stands still
 BURST = 6.0  # deviations of a residual that no friction or noise has
 LEAST = 0.05  # of the range of the effort: where friction turns, good models miss less
 APART = 0.2  # [s] between two bursts
-RATES = 0.5, 2.0  # of positions by velocities; filters and differences do less
 WIDE = 4.0  # ranges of a joint, which no motion has
 FOLLOWS = 0.3  # of a residual that goes with the speed of another joint
+SLOWEST = 0.5  # [s] median step of stamps that are in seconds
 REPEATED = 0.1  # of the samples, from which values that repeat are told
 
 
@@ -56,32 +57,16 @@ def check_efforts(names: Sequence[str], tau: Floats) -> None:
             raise InvalidInputError(f'{problem}: {joints}; leave them out by --joints')
 
 
-def check_motion_units(robot: Robot, names: Sequence[str], samples: Samples) -> None:
-    """Check that velocities are the rates of positions, and these not far out of ranges."""
+def check_ranges(robot: Robot, names: Sequence[str], q: Floats) -> None:
+    """Check that positions, columns by name, do not go far beyond the ranges of their joints."""
     coordinates = [robot.coordinate_index(name) for name in names]
-    v = samples.v[:, [robot.velocity_index(name) for name in names]]
-    q, span = samples.q[:, coordinates], (robot.upper - robot.lower)[coordinates]
-    ways, rates = np.ptp(q, axis=0), np.gradient(q, samples.time, axis=0)
-    moving = (ways >= STILL) & (np.abs(v).max(axis=0) >= STILL)
-    factors = np.sum(rates * v, axis=0) / np.maximum(np.sum(v**2, axis=0), 1e-300)
-    wrong = moving & ((factors < RATES[0]) | (factors > RATES[1]))
-    wide = (ways > WIDE * span) & (span > 0.0)
-    for bad, values, problem in (
-        (
-            wrong,
-            factors,
-            'times as fast as velocities say: other units, of time or of one of them',
-        ),
-        (
-            wide,
-            ways / np.maximum(span, 1e-300),
-            'ranges of the joint: degrees, or before the gear',
-        ),
-    ):
-        if bad.any():
-            joints = [names[k] for k in np.flatnonzero(bad).tolist()]
-            size = f'{values[bad][0]:.3g}'
-            raise InvalidInputError(f'positions of {joints} move {size} {problem}')
+    spans = (robot.upper - robot.lower)[coordinates]
+    for name, way, span in zip(names, np.ptp(q, axis=0), spans, strict=True):
+        if way > WIDE * span > 0.0:
+            raise InvalidInputError(
+                f"positions of '{name}' move {way / span:.3g} ranges of the joint: degrees, or "
+                'before the gear'
+            )
 
 
 def check_signs_and_units(
@@ -120,8 +105,8 @@ def check_signs_and_units(
             problems.append(f"'{names[k]}': sign flipped against gravity by the URDF")
         elif correlation < RELATED:
             problems.append(
-                f"'{names[k]}': not the efforts of this motion, their correlation with those of "
-                f'gravity by the URDF is {correlation:.2f}'
+                f"'{names[k]}': not the efforts of this motion in rad and m, their correlation "
+                f'with those of gravity by the URDF is {correlation:.2f}'
             )
         elif not SLOPES[0] < slope < SLOPES[1]:
             cause = 'currents, or efforts before the gear' if slope < 1.0 else 'other units'
@@ -147,9 +132,23 @@ def check_separate(*parts: Iterable[tuple[Any, ...]]) -> None:
         )
 
 
-def motion_warnings(names: Sequence[str], q: Floats, v: Floats) -> list[str]:
-    """Return which joints hardly move; columns by name. One that stands still is an error."""
-    ways, speeds = np.ptp(q, axis=0), np.abs(v).max(axis=0)
+def motion_warnings(names: Sequence[str], time: Floats, q: Floats, v: Floats) -> list[str]:
+    """
+    Return which joints hardly move; columns by name.
+
+    One that stands still is an error, and so are velocities that are no rates of positions.
+    """
+    ways, speeds, steps = np.ptp(q, axis=0), np.abs(v).max(axis=0), np.diff(time)[:, None]
+    parts = (steps > 0.0) & (steps < GAP * np.median(steps))  # not from one recording to the next
+    changes = np.diff(q, axis=0) * parts
+    products = np.sum(0.5 * (v[1:] + v[:-1]) * steps * changes, axis=0)
+    slopes = products / np.maximum((changes**2).sum(axis=0), 1e-300)
+    for name, way, slope in zip(names, ways, slopes, strict=True):
+        if way >= STILL and not RATES[0] < slope < RATES[1]:
+            raise InvalidInputError(
+                f"'{name}': its velocity is {slope:.2g} times the rate of its position: other "
+                'units, another sign, or stamps that are not in seconds'
+            )
     if still := [name for name, speed in zip(names, speeds, strict=True) if speed < NO_MOTION]:
         raise InvalidInputError(f'no motion of {still}; leave them out by --joints')
     return [
@@ -173,14 +172,16 @@ def at_rest(samples: Samples, coordinates: Iterable[int], speeds: Iterable[int])
 
 
 def timing_warnings(clock: Timing) -> list[str]:
-    """Return what is unusual about the clock of a recording."""
+    """Return what is unusual about the clock of a recording; too long steps are an error."""
+    if clock.step > SLOWEST:
+        raise InvalidInputError(f'time: median step {clock.step:.3g}; need stamps in seconds')
     messages = []
     if clock.gap > GAP * clock.step:
         messages.append(f'longest gap {clock.gap:.3g} s, median step {clock.step:.3g} s')
     if clock.disordered:
         share = 100 * clock.disordered
         messages.append(
-            f'{share:.2g} % of the stamps do not increase; sorted, equal ones left out'
+            f'{share:.3g} % of the stamps do not increase; sorted, equal ones left out'
         )
     if clock.repeated > REPEATED:
         messages.append(f'{100 * clock.repeated:.0f} % of the positions repeat those before')

@@ -122,7 +122,7 @@ class Identification:
 
     def errors(self, samples: Samples, solution: str = 'consistent') -> Errors:
         """Return how far predicted efforts are from measured ones; parameters as of `efforts`."""
-        return self._errors(samples, self.efforts(samples, solution))
+        return self._errors(samples, {solution: self.efforts(samples, solution)})[solution]
 
     def all_efforts(self, samples: Samples) -> dict[str, Floats]:
         """Return `efforts` of each solution, of one regressor."""
@@ -131,14 +131,19 @@ class Identification:
 
     def all_errors(self, samples: Samples) -> dict[str, Errors]:
         """Return `errors` of each solution, of one regressor."""
-        efforts = self.all_efforts(samples)
-        return {name: self._errors(samples, x) for name, x in efforts.items()}
+        return self._errors(samples, self.all_efforts(samples))
 
-    def _errors(self, samples: Samples, predicted: Floats) -> Errors:
-        measured = self.equations.efforts(samples, samples.tau)
-        raw = self.equations.efforts(samples, samples.raw)
-        rms = np.sqrt(np.mean((measured - predicted) ** 2, axis=0))
-        return Errors(relative_error(measured, predicted), relative_error(raw, predicted), rms)
+    def _errors(self, samples: Samples, efforts: Mapping[str, Floats]) -> dict[str, Errors]:
+        both = self.equations.efforts(samples, np.stack([samples.tau, samples.raw], axis=-1))
+        measured, raw = np.moveaxis(both, -1, 0)
+        return {
+            name: Errors(
+                relative_error(measured, x),
+                relative_error(raw, x),
+                np.sqrt(np.mean((measured - x) ** 2, axis=0)),
+            )
+            for name, x in efforts.items()
+        }
 
 
 def _with_terms(joint: Joint, terms: Mapping[FrictionTerm, float], share: float) -> Joint:

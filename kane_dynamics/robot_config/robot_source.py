@@ -14,6 +14,7 @@ import kane_dynamics as kd
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NameNotFoundError, shorten
 from kane_dynamics.messages.conversions import PlanarFrame
+from kane_dynamics.robot.joint_kinds import Revolute
 from kane_dynamics.robot.state import checked_payload_frames
 from kane_dynamics.robot.text import file_parameters, parameter_file, robot_text
 from kane_dynamics.robot_config.declared_constraints import named_motors, wheeled_base
@@ -63,6 +64,13 @@ class RobotModel:
         if base is None:
             return False
         return len(base.driven) + len(base.steering) > base.mobility() + base.steerability()
+
+    @cached_property
+    def angles(self) -> Indices:
+        """Return the places in q of angles, which sensors may wrap at pi."""
+        bodies, names = self.robot.bodies, self.robot.coordinate_names
+        turning = {x.joint.name for x in bodies if isinstance(x.joint.kind, Revolute)}
+        return self.q_index(tuple(n for n in names if n in turning or n == BASE_NAMES[2]))
 
     def q_index(self, names: tuple[str, ...]) -> Indices:
         """Return the places of the names in q."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
@@ -26,8 +26,9 @@ from kane_dynamics.exceptions import InvalidInputError, SweepError
 from kane_dynamics.robot.checks import as_one, as_path
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep
 from kane_dynamics.typing import NDArray
+from kane_dynamics.whole_file import WRITING, whole_file
 
-_BEGUN, _WRITING = '.begun-', '.writing-'
+_BEGUN = '.begun-'
 _INPUTS = '_inputs'  # entry of a result that tells people what it is of
 
 Arrays = dict[str, NDArray]
@@ -61,7 +62,7 @@ class Store:
 
     def tidy(self) -> None:
         """Remove what workers that died have left behind."""
-        for pattern in (_BEGUN, _WRITING):
+        for pattern in (_BEGUN, WRITING):
             for path in self.folder.glob(f'{pattern}*'):
                 path.unlink(missing_ok=True)
 
@@ -93,11 +94,8 @@ class Store:
 
     def _write(self, key: str, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
         """Write a whole file or none, and note that its chunk has ended."""
-        with NamedTemporaryFile(dir=self.folder, prefix=_WRITING, delete=False) as file:
+        with whole_file(path) as file:
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, path)
         (self.folder / f'{_BEGUN}{key}').unlink(missing_ok=True)
 
 

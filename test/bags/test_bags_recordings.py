@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as arrays: of bags with and without odometry or velocities, of tables."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -45,11 +46,91 @@ def test_a_bag(messages, arm, tmp_path, with_velocity):
     assert_allclose(found.time, np.arange(5) * 0.01, rtol=0, atol=1e-15)
     assert_allclose(found.rows().q, [motion(stamp)[0] for stamp in stamps], rtol=0, atol=0)
     assert_allclose(found.rows().tau, [[0.0, 7.0 + i] for i in range(5)], rtol=0, atol=0)
-    assert found.notes == []
     if with_velocity:
+        assert found.notes == []
         assert_allclose(found.rows().v, [motion(stamp)[1] for stamp in stamps], rtol=0, atol=0)
     else:
         assert found.rows().v is None
+        assert 'velocities are missing in 5 messages' in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ('change', 'lost', 'problem'),
+    [
+        (lambda i: {'velocity': []} if i < 3 else {}, 0, 'velocities are missing in 3 messages'),
+        (lambda i: {'effort': []} if i % 5 == 0 else {}, 4, 'effort has 0 values for 2 names'),
+        (lambda i: {'effort': [1.0, np.nan]} if i == 5 else {}, 1, 'not a finite number'),
+        (lambda i: {'position': [np.inf, 1.0]} if i == 5 else {}, 1, 'not a finite number'),
+        (lambda i: {'names': JOINTS[:1]} if i < 4 else {}, 4, r"no value for \['elbow'\]"),
+        (lambda i: {'names': JOINTS[::-1], 'order': -1} if i > 9 else {}, 0, ''),
+    ],
+)
+def test_messages_that_lack_something(messages, arm, tmp_path, change, lost, problem):
+    """Regression: velocities that some messages lack were 0, efforts were those of before."""
+    for i in range(20):
+        stamp, local = START + i * STEP, change(i)
+        names, order = local.pop('names', JOINTS), local.pop('order', 1)
+        q, v, _ = motion(stamp)
+        fields = {'position': q, 'velocity': v, 'effort': 5.0 + q} | local
+        fields = {name: x[: len(names)][::order] for name, x in fields.items()}
+        messages.joints(stamp, names=names, **fields)
+        if i % 10 == 4:  # of another driver
+            messages.joints(stamp, names=['hand'], position=[0.1], velocity=[], effort=[1.0])
+    found = read(messages.write(tmp_path / 'bag'), arm)
+    first = 0 if 'elbow' not in problem else lost
+    first += 'effort has' in problem
+    q = [motion(START + (first + round(t / 0.01)) * STEP)[0] for t in found.time]
+    assert len(found.time) == 20 - lost
+    assert_allclose(found.rows().q, q, atol=1e-12)
+    assert_allclose(found.rows().tau, 5.0 + np.array(q), atol=1e-12)
+    text = ' '.join(found.notes)
+    assert re.search(problem, text), text
+    assert f'states of {20 - lost} of 22 messages' in text
+    assert (found.rows().v is None) == ('velocities are missing' in text)
+
+
+def test_angles_go_on_where_sensors_wrap_them(arm, tmp_path):
+    """Regression: wrapped at pi, a filter made noise of the jump; slides do not wrap."""
+    file = tmp_path / 'slide.urdf'
+    slide = '<joint name="elbow" type="prismatic"><limit lower="-9" upper="9" effort="1" '
+    text = arm.read_text().replace(
+        '<joint name="elbow" type="continuous">', slide + 'velocity="1"/>'
+    )
+    file.write_text(text)
+    turn = np.linspace(0.0, 12.0, 60)
+    columns = {'time': 0.01 * np.arange(60)}
+    jumps = np.where(np.arange(60) < 30, 0.0, 8.0)
+    wrapped = (turn + np.pi) % (2.0 * np.pi) - np.pi
+    for kind in ('position', 'effort'):
+        columns |= {f'{kind}:shoulder': wrapped, f'{kind}:elbow': jumps}
+    q = read(write_csv(tmp_path / 'a.csv', columns), file).rows().q
+    assert_allclose(q, np.column_stack([turn, jumps]), atol=1e-12)
+
+
+@pytest.mark.parametrize('kind', ['bag', 'table'])
+def test_locked_joints_that_are_elsewhere_are_told(messages, arm, tmp_path, kind):
+    """Regression: the model held them at 0 whatever was recorded."""
+    stamps = START + np.arange(20) * STEP
+    if kind == 'bag':
+        for stamp in stamps.tolist():
+            messages.joints(stamp, effort=[1.0, 2.0])
+        path = messages.write(tmp_path / 'bag')
+    else:
+        rows = np.array([motion(stamp)[0] for stamp in stamps])
+        columns = {'time': 0.01 * np.arange(20), 'effort:shoulder': rows[:, 0]}
+        columns |= {f'position:{name}': x for name, x in zip(JOINTS, rows.T, strict=True)}
+        path = write_csv(tmp_path / 'a.csv', columns)
+    p = InverseDynamicsParameters(base_type='none', locked_joints=JOINTS[1:])
+    model = build_model(p, arm.read_text())
+    (note,) = read_recording(path, model, p, JOINTS[:1], TOPICS).notes[-1:]
+    assert "'elbow', which the model locks at 0, is at up to 0.54 rad or m" in note
+    still = InverseDynamicsParameters(base_type='none', locked_joints=())
+    assert not any(
+        'locks' in x
+        for x in read_recording(
+            path, build_model(still, arm.read_text()), still, JOINTS[:1], TOPICS
+        ).notes
+    )
 
 
 def test_what_is_missing_is_named(messages, arm, tmp_path):
@@ -95,7 +176,7 @@ def test_odometry_turns_on(messages, tmp_path, with_velocity, block, monkeypatch
 
 
 def test_a_table_is_the_same(arm, tmp_path):
-    columns = {'time': np.arange(4.0)}
+    columns = {'time': 0.1 * np.arange(4.0)}
     for kind, at in (('effort', 0.0), ('position', 10.0), ('velocity', 20.0)):
         for k, name in enumerate(JOINTS[::-1]):
             columns[f'{kind}:{name}'] = at + 0.1 * k + np.arange(4.0)
@@ -110,7 +191,7 @@ def test_rows_come_from_the_disk_in_time(arm, tmp_path, monkeypatch):
     monkeypatch.setattr(recordings, 'BLOCK', 7)
     rng = np.random.default_rng(3)
     time = 0.01 * rng.permutation(np.r_[0:40, 5, 6])
-    q, tau = rng.normal(size=(2, len(time), 2))
+    q, tau = 0.3 * rng.normal(size=(2, len(time), 2))
     q[21] = q[20]  # across two blocks
     columns = {'time': time}
     for kind, x in (('position', q), ('effort', tau)):
@@ -151,7 +232,7 @@ def test_rows_do_not_stay_in_memory(tmp_path, monkeypatch):
     def peak(count):
         x = np.arange(1.0, 1.0 + count)
         columns = (f'{kind}:{y}' for kind in ('position', 'velocity', 'effort') for y in names)
-        file = write_csv(tmp_path / 'a.csv', {'time': x, **dict.fromkeys(columns, x)})
+        file = write_csv(tmp_path / 'a.csv', {'time': 0.1 * x, **dict.fromkeys(columns, x)})
         tracemalloc.start()
         assert read(file, urdf, tuple(names)).rows(slice(7, 8)).tau[0, 7] == 8.0
         most = tracemalloc.get_traced_memory()[1]

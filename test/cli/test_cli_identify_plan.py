@@ -54,6 +54,27 @@ def test_other_joints_stand_still(planned):
     assert np.ptp(points.positions[:, points.names.index('arm_1_joint')]) > 0.1
 
 
+def test_positions_that_are_not_used_are_told(planned):
+    """Regression: what moves has centres of its own, and nothing said so."""
+    options = '--position', 'arm_1_joint=0.3', '--position', 'arm_2_joint=0.2'
+    _, code, _, errors = planned('--joints', 'arm_1_joint', *options)
+    assert code == 0, errors
+    assert "--position of ['arm_1_joint'] is not used" in errors
+
+
+def test_a_base_that_does_not_move_has_no_twists(run, robots, tmp_path):
+    """Regression: no file was written, and nothing said so."""
+    options = '--base-csv', tmp_path / 'twists.csv', '--root-joint', 'fixed'
+    urdf = robots / 'nonholonomic.urdf'
+    code, _, errors = run('identify', 'plan', urdf, tmp_path / 'plan.yaml', *options)
+    assert code == 1
+    assert '--base-csv: the base of this robot does not move' in errors
+    assert (
+        "no joint named ''"
+        in run('identify', 'plan', urdf, tmp_path / 'plan.yaml', '--joints', '')[2]
+    )
+
+
 def test_a_joint_whose_limits_leave_no_way_is_named(run, tmp_path):
     """Regression: its way was divided by zero, and no motion kept the limits."""
     inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

@@ -166,4 +166,5 @@ def test_long_work_tells_how_far_it_is(monkeypatch, capsys):
     assert lines == [
         'compiling: kernels, 3 of 8, 3 s, about 5 s to go',
         'compiling: kernels, 6 of 8, 6 s, about 2 s to go',
+        'compiling: 6 s',
     ]

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triangles of equations leave the residuals of the equations; which parameters lead sums."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from support.identified import samples_of
+from support.identified import modelled_samples, samples_of
 from support.machines import X, Y, Z, at, inertia, revolute
 
 import kane_dynamics as kd
@@ -13,6 +15,7 @@ from kane_dynamics.identification import equations
 from kane_dynamics.identification.base_parameters import base_parameters
 from kane_dynamics.identification.equations import Equations, Triangles
 from kane_dynamics.identification.friction import LINK_SIDE, MOTOR_SIDE
+from kane_dynamics.identification.result import Identification
 from kane_dynamics.robot.inertial_parameters import PARAMETERS, inertial_parameters
 
 SPEEDS, COLUMNS = 2, 4
@@ -107,3 +110,20 @@ def test_of_moments_across_the_last_axis_the_difference_is_seen(axis, difference
     found = base_parameters(rows[..., :-1].reshape(-1, 20), system.names, system.preferences)
     assert difference in found.sums
     assert not {'m1', 'm2'} & {found.names[k] for k in found.leading}
+
+
+def test_errors_are_those_against_filtered_and_raw_efforts():
+    """Efforts are those of the model, but for 0.5 in the raw ones."""
+    dynamics = kd.dynamics(kd.serial_chain(2))
+    phi = inertial_parameters(dynamics.robot)
+    samples = modelled_samples(dynamics, phi, duration=2.0)
+    samples = replace(samples, raw=samples.tau + 0.5)
+    equations = Equations(dynamics, ObservedSpeeds(dynamics), {})
+    result = Identification(equations, None, None, {'nominal': phi, 'none': 0.0 * phi}, ())
+    errors = result.all_errors(samples)
+    assert_allclose(errors['nominal'].filtered, 0.0, atol=1e-10)
+    assert_allclose(errors['nominal'].rms, 0.0, atol=1e-12)
+    assert_allclose(errors['nominal'].raw, 50.0 / np.ptp(samples.tau, axis=0))
+    assert_allclose(errors['none'].rms, np.sqrt(np.mean(samples.tau**2, axis=0)))
+    one = result.errors(samples, 'none')
+    assert all((a == b).all() for a, b in zip(one, errors['none'], strict=True))
