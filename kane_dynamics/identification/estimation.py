@@ -218,25 +218,30 @@ def _interior(P: Floats, side: Floats, bounds: Floats, limits: Floats, least: Fl
     return np.array(result.x)
 
 
-def correlated_covariance(
+def corrected_fit(
     equations: Equations, samples: Sequence[Samples], base: BaseParameters, fit: LeastSquares
-) -> Floats:
+) -> LeastSquares:
     r"""
-    Return the covariance of beta for residuals that are correlated in time and between speeds.
+    Return a fit without the bias that noise of speeds has on friction, and its covariance.
 
-    .. math:: H^{-1} \Big( \frac{N}{G} \sum_g s_g s_g^T \Big) H^{-1}, \quad
-       s_g = \sum_t h_t x_t^T r_t, \quad \sum_t h_t^2 = 1
+    .. math:: \beta + H^{-1} \sum_t d_t^T d_t \beta, \quad
+       H^{-1} \Big( \frac{N}{G} \sum_g s_g s_g^T \Big) H^{-1}, \quad
+       s_g = \sum_t h_t (x_t^T r_t + d_t^T d_t \beta), \quad \sum_t h_t^2 = 1
 
-    with :math:`H^{-1}` the covariance of residuals r that are independent, x the weighted rows, h
-    windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
+    with :math:`H^{-1}` the covariance of residuals r that are independent, x the weighted rows, d
+    rows with the moments of their noise, which makes x' x larger (corrected score, Nakamura 1990),
+    h windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
     accelerations are differences, has less at the frequencies of a motion than elsewhere.
     """
     R, count, total = np.zeros((0, base.rank)), 0, sum(len(one) for one in samples)
+    correction = np.zeros(base.rank)
     length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
-    for rows in equations.chunks(samples):
+    for rows, noise in zip(equations.chunks(samples), equations.noise(samples), strict=True):
         weighted = rows / fit.deviations[:, None]
-        x = weighted[..., base.leading]
-        score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values)
+        x, d = weighted[..., base.leading], noise[..., base.leading] / fit.deviations[:, None]
+        bias = np.einsum('tjk,tj->tk', d, d @ fit.values)
+        score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values) + bias
+        correction += bias.sum(axis=0)
         n = min(length, len(score))
         window = np.hanning(n + 2)[1:-1]
         window /= np.linalg.norm(window)
@@ -245,4 +250,5 @@ def correlated_covariance(
         R = np.asarray(np.linalg.qr(np.vstack([R, *scores]), mode='r'))
         count += len(scores)
     half = fit.covariance @ R.T  # variances are squares, also where H is singular
-    return np.asarray(total / count * half @ half.T)
+    values = fit.values + fit.covariance @ correction
+    return LeastSquares(values, total / count * half @ half.T, fit.deviations)
