@@ -38,7 +38,7 @@ LEAST = 1e-6  # eigenvalue of pseudo-inertias [kg, kg m^2]
 _SMALL = np.array([1e-5, 1e-5, 1e-5, 1e-3])  # [kg m^2, kg] of a body that the model gives less
 _EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
 _FLAT = 1e-6  # relative eigenvalue of a body that the model gives no thickness
-_WINDOW = 25  # samples, two periods of the filter's corner at the usual rates
+_WINDOW = 50  # samples, four periods of the filter's corner at the usual rates
 _LEAST_WINDOWS = 40  # of fewer a variance is nothing to go by
 _MASSES = 0.2, 5.0  # times the mass before, where a mass is not seen alone
 
