@@ -288,8 +288,8 @@ def _prepared(
     index = np.arange(margin, len(even) - margin, every)
     a = np.gradient(v, step, axis=0)
     rates = sosfiltfilt(wide, measured, axis=0)
-    # white noise is the same at half the sample rate, where no motion is
-    mirrored = np.where(np.arange(len(even))[:, None] % 2, -measured, measured)
-    noise = sosfiltfilt(wide, mirrored, axis=0, padtype='even')
+    # white noise is the same around half the sample rate, where no motion is
+    signs = np.where(np.arange(len(even))[:, None] % 2, -0.5, 0.5)
+    noise = sosfiltfilt(wide, signs * np.diff(measured, axis=0, prepend=measured[:1]), axis=0)
     kept = even[index], q[index], v[index], a[index], tau[index], resampled[1][index]
     return Samples(*kept, q, rates, noise, index, sections)

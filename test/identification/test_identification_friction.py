@@ -63,19 +63,21 @@ def test_columns_are_the_terms_of_the_equation():
     assert_allclose(columns, np.column_stack(expected), rtol=1e-14)
 
 
-@pytest.mark.parametrize('kind', ['coulomb', 'stribeck'])
+@pytest.mark.parametrize('kind', ['viscous', 'coulomb', 'stribeck'])
 def test_columns_keep_their_mean_and_show_their_noise(kind, rng):
     """Regression: tanh of a speed with noise is less than tanh of the speed, in the mean."""
     robot, term, count = kd.serial_chain(1), FrictionTerm(kind, 0.1), 200_000
     still = samples_of(np.arange(float(count)), *np.zeros((4, count, 1)))
     for speed in (0.0, 0.02, -0.015):
         noise = 0.003 * rng.normal(size=(2, count, 1))
-        samples = replace(still, rates=speed + noise[0], noise=noise[1])
+        rates = speed + noise[0]
+        samples = replace(still, v=rates, rates=rates, noise=noise[1])
         column, twin = (
             f(robot, samples, 'joint_1', [term])[:, 0] for f in (friction_columns, noise_columns)
         )
         decay = np.exp(-abs(speed) / 0.1) if kind == 'stribeck' else 1.0
-        assert column.mean() == pytest.approx(np.tanh(speed / 0.02) * decay, abs=3e-3)
+        expected = speed if kind == 'viscous' else np.tanh(speed / 0.02) * decay
+        assert column.mean() == pytest.approx(expected, abs=3e-3)
         assert twin.std() == pytest.approx(column.std(), rel=0.1)
         assert abs(twin.mean()) < 1e-3
         assert abs(np.corrcoef(column, twin)[0, 1]) < 0.01

@@ -89,6 +89,7 @@ def test_noise_of_rates_has_a_twin(recorded):
     steps = [np.diff(x, axis=0).std() / x.std() for x in (own, twin)]
     assert steps[0] == pytest.approx(steps[1], rel=0.1)
     assert abs(np.sum(own * twin)) < 0.1 * np.sum(own**2)
+    assert np.abs(clean.noise).max() < 2e-3
     assert np.abs(clean.noise[inside]).max() < 1e-7
 
 
