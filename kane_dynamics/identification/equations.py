@@ -125,31 +125,39 @@ class Equations:
 
     def chunks(self, samples: Iterable[Samples]) -> Iterator[Floats]:
         """Yield (Z' W, F, Z' tau) of some samples at a time, shape (N, n, p + 1)."""
-        for part, Z, F in self._parts(samples, friction_columns):
-            W = self.dynamics.regressor(part.q, part.v, part.a)
-            W = Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
-            tau = np.einsum('njk,nj->nk', Z, part.tau)
-            yield np.concatenate([W, F, tau[..., None]], axis=-1)
+        for part, Z, rows in self._parts(samples, friction_columns):
+            rows[..., : self.inertial] = self._regressor(part, Z)
+            rows[..., -1] = np.einsum('njk,nj->nk', Z, part.tau)
+            yield rows
 
     def noise(self, samples: Iterable[Samples]) -> Iterator[Floats]:
-        """Yield rows with the moments of the noise of speeds in Z' W and F, shape (N, n, p)."""
-        for _, _, F in self._parts(samples, noise_columns):
-            yield np.pad(F, [(0, 0), (0, 0), (self.inertial, 0)])
+        """Yield rows with the moments of the noise of speeds in those of `chunks`."""
+        return (rows for *_, rows in self._parts(samples, noise_columns))
 
     def _parts(
         self, samples: Iterable[Samples], columns: Callable[..., Floats]
     ) -> Iterator[tuple[Samples, Floats, Floats]]:
-        """Yield some samples at a time, their motions Z, and columns of friction, (N, n, k)."""
-        robot = self.dynamics.robot
+        """Yield some samples at a time, their motions Z, and rows of columns of friction alone."""
+        robot, width = self.dynamics.robot, self.inertial + len(self.columns) + 1
         for one in samples:
-            every = [columns(robot, one, *pair) for pair in self.friction.items()]
+            friction = [columns(robot, one, *pair) for pair in self.friction.items()]
             for start in range(0, len(one), CHUNK):
                 selection = slice(start, start + CHUNK)
-                part = one.part(selection)
+                part, column = one.part(selection), self.inertial
                 Z = self._directions(part)
-                F = [Z[:, robot.velocity_index(name), :, None] for name in self.friction]
-                F = [z * x[selection, None] for z, x in zip(F, every, strict=True)]
-                yield part, Z, np.concatenate([np.zeros((*Z.shape[::2], 0)), *F], axis=-1)
+                rows = np.zeros((len(part), Z.shape[-1], width))
+                for name, local in zip(self.friction, friction, strict=True):
+                    moved, after = (
+                        Z[:, robot.velocity_index(name), :, None],
+                        column + local.shape[1],
+                    )
+                    rows[..., column:after] = moved * local[selection, None]
+                    column = after
+                yield part, Z, rows
+
+    def _regressor(self, part: Samples, Z: Floats) -> Floats:
+        W = self.dynamics.regressor(part.q, part.v, part.a)
+        return Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
 
     def efforts(self, samples: Samples, tau: Floats) -> Floats:
         """Return the efforts along the observed speeds, Z' tau, shape (N, n)."""

@@ -234,14 +234,16 @@ def corrected_fit(
     accelerations are differences, has less at the frequencies of a motion than elsewhere.
     """
     R, count, total = np.zeros((0, base.rank)), 0, sum(len(one) for one in samples)
-    correction = np.zeros(base.rank)
+    correction, friction = np.zeros(base.rank), base.leading >= equations.inertial
     length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
     for rows, noise in zip(equations.chunks(samples), equations.noise(samples), strict=True):
         weighted = rows / fit.deviations[:, None]
-        x, d = weighted[..., base.leading], noise[..., base.leading] / fit.deviations[:, None]
-        bias = np.einsum('tjk,tj->tk', d, d @ fit.values)
-        score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values) + bias
-        correction += bias.sum(axis=0)
+        x = weighted[..., base.leading]
+        score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values)
+        d = noise[..., base.leading[friction]] / fit.deviations[:, None]
+        bias = np.einsum('tjk,tj->tk', d, d @ fit.values[friction])
+        score[:, friction] += bias
+        correction[friction] += bias.sum(axis=0)
         n = min(length, len(score))
         window = np.hanning(n + 2)[1:-1]
         window /= np.linalg.norm(window)
