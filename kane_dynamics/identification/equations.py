@@ -9,7 +9,7 @@ allow (`ObservedSpeeds`): forces of wheels on the ground drop out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from kane_dynamics.algebra.inertia import UPPER
 from kane_dynamics.analysis.joint_friction import FrictionTerm
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
-from kane_dynamics.identification.friction import check_terms, friction_columns
+from kane_dynamics.identification.friction import check_terms, friction_columns, noise_columns
 from kane_dynamics.identification.samples import Samples
 from kane_dynamics.robot.checks import index_of
 from kane_dynamics.robot.inertial_parameters import PARAMETERS
@@ -55,6 +55,12 @@ class Triangles:
         pairs = zip(self.factors, other.factors, strict=True)
         joined = [_triangle(np.vstack(pair)) for pair in pairs]
         return Triangles(np.array(joined), self.counts + other.counts)
+
+    def shifted(self, change: Floats) -> Triangles:
+        """Return the triangles of which solutions are that much larger, residuals the same."""
+        factors = self.factors.copy()
+        factors[..., -1] += factors[..., :-1] @ change
+        return Triangles(factors, self.counts)
 
     def weighted(self, weights: Floats) -> Floats:
         """Return the equations of all speeds as rows, each speed's times its weight."""
@@ -119,27 +125,39 @@ class Equations:
 
     def chunks(self, samples: Iterable[Samples]) -> Iterator[Floats]:
         """Yield (Z' W, F, Z' tau) of some samples at a time, shape (N, n, p + 1)."""
-        robot = self.dynamics.robot
-        for one in samples:
-            friction = [friction_columns(robot, one, *pair) for pair in self.friction.items()]
-            for start in range(0, len(one), CHUNK):
-                part = slice(start, start + CHUNK)
-                yield self._rows(one.part(part), [columns[part] for columns in friction])
+        for part, Z, rows in self._parts(samples, friction_columns):
+            rows[..., : self.inertial] = self._regressor(part, Z)
+            rows[..., -1] = np.einsum('njk,nj->nk', Z, part.tau)
+            yield rows
 
-    def _rows(self, samples: Samples, friction: Sequence[Floats]) -> Floats:
-        robot, inertial = self.dynamics.robot, self.inertial
-        W, Z = self.dynamics.regressor(samples.q, samples.v, samples.a), self._directions(samples)
-        rows = np.zeros((len(samples), Z.shape[-1], inertial + len(self.columns) + 1))
-        rows[..., :inertial] = (
-            Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
-        )
-        rows[..., -1] = np.einsum('njk,nj->nk', Z, samples.tau)
-        column = inertial
-        for name, local in zip(self.friction, friction, strict=True):
-            moved = Z[:, robot.velocity_index(name), :, None]
-            rows[..., column : column + local.shape[1]] = moved * local[:, None]
-            column += local.shape[1]
-        return rows
+    def noise(self, samples: Iterable[Samples]) -> Iterator[Floats]:
+        """Yield rows with the moments of the noise of speeds in those of `chunks`."""
+        return (rows for *_, rows in self._parts(samples, noise_columns))
+
+    def _parts(
+        self, samples: Iterable[Samples], columns: Callable[..., Floats]
+    ) -> Iterator[tuple[Samples, Floats, Floats]]:
+        """Yield some samples at a time, their motions Z, and rows of columns of friction alone."""
+        robot, width = self.dynamics.robot, self.inertial + len(self.columns) + 1
+        for one in samples:
+            friction = [columns(robot, one, *pair) for pair in self.friction.items()]
+            for start in range(0, len(one), CHUNK):
+                selection = slice(start, start + CHUNK)
+                part, column = one.part(selection), self.inertial
+                Z = self._directions(part)
+                rows = np.zeros((len(part), Z.shape[-1], width))
+                for name, local in zip(self.friction, friction, strict=True):
+                    moved, after = (
+                        Z[:, robot.velocity_index(name), :, None],
+                        column + local.shape[1],
+                    )
+                    rows[..., column:after] = moved * local[selection, None]
+                    column = after
+                yield part, Z, rows
+
+    def _regressor(self, part: Samples, Z: Floats) -> Floats:
+        W = self.dynamics.regressor(part.q, part.v, part.a)
+        return Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
 
     def efforts(self, samples: Samples, tau: Floats) -> Floats:
         """Return the efforts along the observed speeds, Z' tau, shape (N, n, ...)."""

@@ -38,7 +38,7 @@ LEAST = 1e-6  # eigenvalue of pseudo-inertias [kg, kg m^2]
 _SMALL = np.array([1e-5, 1e-5, 1e-5, 1e-3])  # [kg m^2, kg] of a body that the model gives less
 _EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
 _FLAT = 1e-6  # relative eigenvalue of a body that the model gives no thickness
-_WINDOW = 25  # samples, two periods of the filter's corner at the usual rates
+_WINDOW = 50  # samples, four periods of the filter's corner at the usual rates
 _LEAST_WINDOWS = 40  # of fewer a variance is nothing to go by
 _MASSES = 0.2, 5.0  # times the mass before, where a mass is not seen alone
 
@@ -218,25 +218,32 @@ def _interior(P: Floats, side: Floats, bounds: Floats, limits: Floats, least: Fl
     return np.array(result.x)
 
 
-def correlated_covariance(
+def corrected_fit(
     equations: Equations, samples: Sequence[Samples], base: BaseParameters, fit: LeastSquares
-) -> Floats:
+) -> LeastSquares:
     r"""
-    Return the covariance of beta for residuals that are correlated in time and between speeds.
+    Return a fit without the bias that noise of speeds has on friction, and its covariance.
 
-    .. math:: H^{-1} \Big( \frac{N}{G} \sum_g s_g s_g^T \Big) H^{-1}, \quad
-       s_g = \sum_t h_t x_t^T r_t, \quad \sum_t h_t^2 = 1
+    .. math:: \beta + H^{-1} \sum_t d_t^T d_t \beta, \quad
+       H^{-1} \Big( \frac{N}{G} \sum_g s_g s_g^T \Big) H^{-1}, \quad
+       s_g = \sum_t h_t (x_t^T r_t + d_t^T d_t \beta), \quad \sum_t h_t^2 = 1
 
-    with :math:`H^{-1}` the covariance of residuals r that are independent, x the weighted rows, h
-    windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
+    with :math:`H^{-1}` the covariance of residuals r that are independent, x the weighted rows, d
+    rows with the moments of their noise, which makes x' x larger (corrected score, Nakamura 1990),
+    h windows that overlap by half (Welch). Filters correlate samples; noise of speeds, of which
     accelerations are differences, has less at the frequencies of a motion than elsewhere.
     """
     R, count, total = np.zeros((0, base.rank)), 0, sum(len(one) for one in samples)
+    correction, friction = np.zeros(base.rank), base.leading >= equations.inertial
     length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
-    for rows in equations.chunks(samples):
+    for rows, noise in zip(equations.chunks(samples), equations.noise(samples), strict=True):
         weighted = rows / fit.deviations[:, None]
         x = weighted[..., base.leading]
         score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values)
+        d = noise[..., base.leading[friction]] / fit.deviations[:, None]
+        bias = np.einsum('tjk,tj->tk', d, d @ fit.values[friction])
+        score[:, friction] += bias
+        correction[friction] += bias.sum(axis=0)
         n = min(length, len(score))
         window = np.hanning(n + 2)[1:-1]
         window /= np.linalg.norm(window)
@@ -245,4 +252,5 @@ def correlated_covariance(
         R = np.asarray(np.linalg.qr(np.vstack([R, *scores]), mode='r'))
         count += len(scores)
     half = fit.covariance @ R.T  # variances are squares, also where H is singular
-    return np.asarray(total / count * half @ half.T)
+    values = fit.values + fit.covariance @ correction
+    return LeastSquares(values, total / count * half @ half.T, fit.deviations)

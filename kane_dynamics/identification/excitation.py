@@ -203,7 +203,7 @@ class _Search:
         """Return the equations of motions, each speed's by its limit of effort."""
         q, v, a = path.at(times)
         index, none = np.arange(len(times)), np.zeros_like(v)
-        samples = Samples(times, q, v, a, none, none, q, v, index)
+        samples = Samples(times, q, v, a, none, none, q, v, none, index)
         rows = np.concatenate([*self._equations.chunks([samples])])[..., :-1]
         return np.asarray((rows * self._weights[:, None]).reshape(-1, rows.shape[-1]))
 

@@ -47,12 +47,32 @@ def friction_columns(
     columns = np.empty((len(samples), len(terms)))
     for i, (kind, scale, smoothing) in enumerate(terms):
         if kind in _TURNING:
-            column = friction_column(kind, samples.rates[:, k], a, None, scale, smoothing)
-            columns[:, i] = samples.filtered(column)
+            less, rate, more = _at_noise(samples, k, terms[i])
+            # noise bends the mean of a function as much as noise added to it does once more
+            columns[:, i] = samples.filtered(2.0 * rate - 0.5 * (less + more))
             continue
         z = samples.presliding(coordinate, scale) if kind == 'presliding' else None
         columns[:, i] = friction_column(kind, v, a, z, scale, smoothing)
     return columns
+
+
+def noise_columns(
+    robot: Robot, samples: Samples, speed: str, terms: Sequence[FrictionTerm]
+) -> Floats:
+    """Return columns with the moments of the noise of `friction_columns`, shape (N, k)."""
+    k, columns = robot.velocity_index(speed), np.zeros((len(samples), len(terms)))
+    for i, term in enumerate(terms):
+        if term.kind in ('viscous', *_TURNING):
+            less, _, more = _at_noise(samples, k, term)
+            columns[:, i] = samples.filtered(0.5 * (more - less))
+    return columns
+
+
+def _at_noise(samples: Samples, k: int, term: FrictionTerm) -> list[Floats]:
+    """Return a term at the rates less other noise of their size, at the rates, and with it."""
+    rates, noise = samples.rates[:, k], samples.noise[:, k]
+    speeds = rates - noise, rates, rates + noise
+    return [friction_column(term.kind, v, v, None, term.scale, term.smoothing) for v in speeds]
 
 
 def dissipation_rows(columns: Sequence[tuple[str, FrictionTerm]]) -> Floats:

@@ -24,7 +24,7 @@ from kane_dynamics.identification.equations import Equations, Friction, Triangle
 from kane_dynamics.identification.estimation import (
     NEARNESS,
     consistent_parameters,
-    correlated_covariance,
+    corrected_fit,
     least_squares,
 )
 from kane_dynamics.identification.friction import LINK_SIDE
@@ -99,10 +99,12 @@ def identify(
     if count <= unknowns:
         raise InvalidInputError(f'samples: need more than {unknowns} efforts, got {count}')
     base = _base(equations, triangles, 1.0 / least_squares(triangles, base).deviations)
-    fit = least_squares(triangles, base)
-    nominal, by_base = np.zeros((2, len(equations.names)))
+    raw = least_squares(triangles, base)
+    fit = corrected_fit(equations, recordings, base, raw)
+    nominal, by_base, change = np.zeros((3, len(equations.names)))
     nominal[: equations.inertial] = inertial_parameters(dynamics.robot)
-    by_base[base.leading] = fit.values
+    by_base[base.leading], change[base.leading] = fit.values, fit.values - raw.values
+    triangles = triangles.shifted(change)
     masses = base.status[: equations.inertial : len(PARAMETERS)]
     unseen = np.array([status != ALONE for status in masses])
     solutions = {
@@ -115,8 +117,7 @@ def identify(
     }
     for one in solutions.values():
         one.setflags(write=False)
-    known = replace(fit, covariance=correlated_covariance(equations, recordings, base, fit))
-    result = Identification(equations, base, known, MappingProxyType(solutions), ())
+    result = Identification(equations, base, fit, MappingProxyType(solutions), ())
     return replace(result, warnings=tuple(_warnings(result, triangles)))
 
 

@@ -161,7 +161,7 @@ def motion_warnings(names: Sequence[str], time: Floats, q: Floats, v: Floats) ->
 
 def at_rest(samples: Samples, coordinates: Iterable[int], speeds: Iterable[int]) -> Samples:
     """Return samples in which joints that move less than noise might do not move: unseen."""
-    names = 'q', 'history', 'v', 'a', 'rates'
+    names = 'q', 'history', 'v', 'a', 'rates', 'noise'
     changed = {name: getattr(samples, name).copy() for name in names}
     for i, k in zip(coordinates, speeds, strict=True):
         if np.ptp(samples.q[:, i]) < STILL and np.abs(samples.v[:, k]).max() < STILL:

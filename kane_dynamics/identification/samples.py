@@ -76,6 +76,8 @@ class Samples:
         Efforts as measured, not filtered.
     history, rates : ndarray, shapes (K, nq), (K, nv)
         Coordinates and speeds before they were thinned out.
+    noise : ndarray, shape (K, nv)
+        Independent of the noise of `rates`, with the spectrum of it if what was measured is white.
     index : ndarray, shape (N,)
         Where the samples are in them.
     sections : ndarray, shape (k, 6), optional
@@ -91,6 +93,7 @@ class Samples:
     raw: Floats
     history: Floats
     rates: Floats
+    noise: Floats
     index: Indices
     sections: Floats | None = None
 
@@ -285,5 +288,8 @@ def _prepared(
     index = np.arange(margin, len(even) - margin, every)
     a = np.gradient(v, step, axis=0)
     rates = sosfiltfilt(wide, measured, axis=0)
+    # white noise is the same around half the sample rate, where no motion is
+    signs = np.where(np.arange(len(even))[:, None] % 2, -0.5, 0.5)
+    noise = sosfiltfilt(wide, signs * np.diff(measured, axis=0, prepend=measured[:1]), axis=0)
     kept = even[index], q[index], v[index], a[index], tau[index], resampled[1][index]
-    return Samples(*kept, q, rates, index, sections)
+    return Samples(*kept, q, rates, noise, index, sections)

@@ -164,7 +164,7 @@ def efforts(robot: Drive, t: Floats, q: Floats, v: Floats, a: Floats) -> Floats:
     tau = robot.truth.constrained_inverse_dynamics(
         q, v, a, robot.motors, terms=('inertia', 'coriolis', 'gravity')
     ).effort.copy()
-    every = Samples(t, q, v, a, tau, tau, q, v, np.arange(len(t)))
+    every = Samples(t, q, v, a, tau, tau, q, v, np.zeros_like(v), np.arange(len(t)))
     for name, terms in robot.friction.items():
         columns = friction_columns(
             robot.truth.robot, every, name, [FrictionTerm(kind) for kind in terms]
@@ -213,7 +213,7 @@ def simulated() -> list[Table]:
             identified(robot, recorded(robot, TRAINING, seed), robot.motors)
             for seed in range(SEEDS)
         ]
-        ratios = np.concatenate([_ratios(robot, one) for one in results])
+        ratios = np.concatenate([error_ratios(robot, one) for one in results])
         base = results[0].base
         sizes = np.abs(ratios)
         numbers = f'{np.sqrt(np.mean(ratios**2)):.2f}', f'{sizes.max():.1f}'
@@ -233,7 +233,7 @@ def simulated() -> list[Table]:
     return [parameters, table]
 
 
-def _ratios(robot: Drive, result: Identification) -> Floats:
+def error_ratios(robot: Drive, result: Identification) -> Floats:
     """Return errors of the base parameters over their deviations."""
     errors = result.fit.values - result.base.matrix @ robot.solution(result)
     return np.asarray(errors / np.sqrt(np.diag(result.fit.covariance)))

@@ -113,7 +113,7 @@ def test_covariance_counts_noise_that_a_filter_has_correlated(panda):
 
 def test_twice_the_samples_have_half_the_covariance(panda):
     """The same ones again: each recording's windows are counted."""
-    samples = modelled_samples(panda, other_phi(panda.robot), noise=0.1, duration=20.0, rate=50.0)
+    samples = modelled_samples(panda, other_phi(panda.robot), noise=0.1, duration=20.0, rate=100.0)
     once, twice = (identify(panda, [samples] * n, friction=()).fit for n in (1, 2))
     assert_allclose(twice.covariance, 0.5 * once.covariance, rtol=1e-6, atol=1e-12)
 

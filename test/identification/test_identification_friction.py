@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Friction: its columns, Dahl's state against a loop, terms that every block asks for."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +11,17 @@ from support.identified import exciting_motion, modelled_samples, samples_of
 
 import kane_dynamics as kd
 from kane_dynamics.analysis.joint_friction import FrictionTerm, presliding_states
+from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
+from kane_dynamics.identification.base_parameters import base_parameters
+from kane_dynamics.identification.equations import Equations
+from kane_dynamics.identification.estimation import corrected_fit, least_squares
 from kane_dynamics.identification.friction import (
     LINK_SIDE,
     dissipation_rows,
     dissipative,
     friction_columns,
+    noise_columns,
 )
 from kane_dynamics.identification.friction_selection import select_friction
 from kane_dynamics.identification.identification import identify
@@ -55,6 +61,76 @@ def test_columns_are_the_terms_of_the_equation():
     expected = [v[:, 1], tanh, np.ones(20), a[:, 1], tanh * np.exp(-np.abs(v[:, 1]) / 0.1)]
     expected.append(presliding_states(q[:, 1], 0.3))
     assert_allclose(columns, np.column_stack(expected), rtol=1e-14)
+
+
+@pytest.mark.parametrize('kind', ['viscous', 'coulomb', 'stribeck'])
+def test_columns_keep_their_mean_and_show_their_noise(kind, rng):
+    """Regression: tanh of a speed with noise is less than tanh of the speed, in the mean."""
+    robot, term, count = kd.serial_chain(1), FrictionTerm(kind, 0.1), 200_000
+    still = samples_of(np.arange(float(count)), *np.zeros((4, count, 1)))
+    for speed in (0.0, 0.02, -0.015):
+        noise = 0.003 * rng.normal(size=(2, count, 1))
+        rates = speed + noise[0]
+        samples = replace(still, v=rates, rates=rates, noise=noise[1])
+        column, twin = (
+            f(robot, samples, 'joint_1', [term])[:, 0] for f in (friction_columns, noise_columns)
+        )
+        decay = np.exp(-abs(speed) / 0.1) if kind == 'stribeck' else 1.0
+        expected = speed if kind == 'viscous' else np.tanh(speed / 0.02) * decay
+        assert column.mean() == pytest.approx(expected, abs=3e-3)
+        assert twin.std() == pytest.approx(column.std(), rel=0.1)
+        assert abs(twin.mean()) < 1e-3
+        assert abs(np.corrcoef(column, twin)[0, 1]) < 0.01
+
+
+@pytest.fixture(scope='module')
+def slow_reversals():
+    """Return a joint that is slow for a third of the time, and samples of it by noise and seed."""
+    dynamics = kd.compile(kd.serial_chain(1), cache=False)
+    t = np.arange(0.0, 20.0, 0.001)[:, None]
+    s, c = np.sin(t), np.cos(t)
+    q, v, a = -0.3 * (c - 2.0 / 3.0 * c**3 + 0.2 * c**5), 0.3 * s**5, 1.5 * s**4 * c
+    tau = dynamics.inverse_dynamics(q, v, a) + 0.3 * v + 2.0 * np.tanh(v / 0.02)
+
+    def recorded(noise, seed):
+        n = np.random.default_rng(seed).normal(size=(2, *t.shape))
+        columns = q, tau + 0.02 * n[0], v + noise * n[1]
+        return prepared_samples(t[:, 0], *columns, corner=4.0, rate=50.0)[0]
+
+    return dynamics, recorded
+
+
+def test_noise_of_speeds_takes_nothing_from_friction(slow_reversals):
+    """Regression: Coulomb friction came out two deviations too small, viscous too large."""
+    dynamics, recorded = slow_reversals
+    equations = Equations(dynamics, ObservedSpeeds(dynamics), {'joint_1': LINK_SIDE})
+    errors = []
+    for seed in range(20):
+        samples = recorded(0.02, seed)
+        triangles = equations.triangles([samples])
+        rows = triangles.weighted(np.ones(1))[:, :-1]
+        base = base_parameters(rows, equations.names, equations.preferences)
+        raw = least_squares(triangles, base)
+        fit = corrected_fit(equations, [samples], base, raw)
+        k = [base.sums.index(f'{kind} joint_1') for kind in ('viscous', 'coulomb')]
+        deviations = np.sqrt(np.diag(fit.covariance))[k]
+        errors.append([(one.values[k] - [0.3, 2.0]) / deviations for one in (raw, fit)])
+    before, after = np.mean(errors, axis=0)
+    assert np.abs(after).max() < 0.7  # 0.25 is the deviation of a mean of twenty
+    assert before[0] > 1.2
+    assert before[1] < -1.2
+
+
+def test_consistent_friction_is_corrected_as_well(slow_reversals):
+    dynamics, recorded = slow_reversals
+    samples = recorded(0.02, 1)
+    unknown = replace(samples, noise=np.zeros_like(samples.noise))
+    known, before = (identify(dynamics, [one]) for one in (samples, unknown))
+    k = known.base.names.index('coulomb joint_1')
+    changes = {x: known.solutions[x][k] - before.solutions[x][k] for x in known.solutions}
+    assert changes['least_squares'] > 1e-3
+    assert changes['consistent'] == pytest.approx(changes['least_squares'], rel=0.3)
+    assert changes['nominal'] == 0.0
 
 
 def test_friction_takes_power_at_every_speed():

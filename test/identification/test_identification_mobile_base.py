@@ -13,6 +13,7 @@ from kane_dynamics.identification.constrained_samples import independent_speeds
 from kane_dynamics.identification.friction import LINK_SIDE
 from kane_dynamics.identification.identification import identify
 from kane_dynamics.robot.inertial_parameters import inertial_parameters, with_inertial_parameters
+from studies.identification import mobile_base
 from studies.robots import mecanum_base
 
 pytest.importorskip('clarabel', reason='pip install .[cones]')
@@ -97,6 +98,21 @@ def test_forces_of_the_floor_would_spoil_it(drive):
     found = identify(free, [samples], friction=())
     errors = found.fit.values - found.base.matrix @ inertial_parameters(robot)
     assert np.abs(errors / np.sqrt(np.diag(found.fit.covariance))).max() > 10.0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize('noise', [0.003, 0.01, 0.03])
+@pytest.mark.parametrize('name', ['differential', 'mecanum'])
+def test_errors_are_as_large_as_their_deviations(name, noise):
+    """Regression: up to 1.6 times, as noise of speeds made Coulomb friction smaller."""
+    robot = mobile_base.drive(name)
+    ratios = []
+    for motion, draw in ((31, 1), (31, 2), (32, 3), (32, 4)):
+        samples = mobile_base.recorded(robot, motion, draw, noise)
+        result = mobile_base.identified(robot, samples, robot.motors)
+        ratios.append(mobile_base.error_ratios(robot, result))
+    assert np.sqrt(np.mean(np.square(ratios))) == pytest.approx(1.0, abs=0.1)
+    assert np.abs(ratios).max() < 5.0
 
 
 def test_the_fourth_mecanum_wheel_follows_with_its_friction():

@@ -74,6 +74,25 @@ def test_noise_above_the_corner_is_taken_away(rng):
     assert np.std(found.raw - np.sin(angle)) == pytest.approx(0.1, rel=0.1)
 
 
+@pytest.mark.parametrize('recorded', [True, False])
+def test_noise_of_rates_has_a_twin(recorded):
+    """As large, as correlated in time, independent of it; nothing where there is no noise."""
+    t, q, v = recording(60.0)
+    n = np.random.default_rng(6).normal(size=(2, *q.shape))
+    (clean,) = prepared_samples(t, q, q, v if recorded else None)
+    measured = (q, q, v + 0.01 * n[1]) if recorded else (q + 1e-4 * n[0], q)
+    (noisy,) = prepared_samples(t, *measured)
+    inside = slice(500, -500)
+    own, twin = (noisy.rates - clean.rates)[inside], noisy.noise[inside]
+    assert own.std() > 1e-4
+    assert twin.std() == pytest.approx(own.std(), rel=0.1)
+    steps = [np.diff(x, axis=0).std() / x.std() for x in (own, twin)]
+    assert steps[0] == pytest.approx(steps[1], rel=0.1)
+    assert abs(np.sum(own * twin)) < 0.1 * np.sum(own**2)
+    assert np.abs(clean.noise).max() < 2e-3
+    assert np.abs(clean.noise[inside]).max() < 1e-7
+
+
 def test_a_gap_cuts_and_a_short_one_does_not():
     t, q, v = recording(8.0)
     for missing, parts in ((8, 1), (400, 2)):

@@ -24,7 +24,7 @@ def exciting_motion(nv, duration=10.0, rate=100.0, seed=3):
 
 def samples_of(t, q, v, a, tau):
     """Return samples whose history they are themselves."""
-    return Samples(t, q, v, a, tau, tau, q, v, np.arange(len(t)))
+    return Samples(t, q, v, a, tau, tau, q, v, np.zeros_like(v), np.arange(len(t)))
 
 
 def modelled_samples(dynamics, phi, friction=None, noise=0.0, **motion):
