@@ -36,7 +36,7 @@ PASSES = 4  # of weights
 NEARNESS = 1e-3  # gamma
 LEAST = 1e-6  # eigenvalue of pseudo-inertias [kg, kg m^2]
 _SMALL = np.array([1e-5, 1e-5, 1e-5, 1e-3])  # [kg m^2, kg] of a body that the model gives less
-_EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
+EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
 _FLAT = 1e-6  # relative eigenvalue of a body that the model gives no thickness
 _WINDOW = 25  # samples, two periods of the filter's corner at the usual rates
 _LEAST_WINDOWS = 40  # of fewer a variance is nothing to go by
@@ -165,21 +165,18 @@ def consistent_parameters(
 
     """
     largest = np.linalg.norm(triangles.factors[..., -1], axis=1) / np.sqrt(triangles.counts)
-    rows = triangles.weighted(1.0 / np.maximum(deviations, _EXACT * largest))
+    rows = triangles.weighted(1.0 / np.maximum(deviations, EXACT * largest))
     rows = rows / np.sqrt(triangles.counts.sum())
     dissipation = dissipation_rows(equations.columns)
-    inertial, anchors = equations.inertial, _anchors(equations.dynamics.robot)
-    back = np.linalg.inv(np.linalg.cholesky(anchors))
-    # x = start + scaling y: y are entries of L^-1 (P - P0) L^-T, so all are of one size
-    start = np.zeros(rows.shape[1] - 1)
-    start[:inertial] = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
+    inertial, start = equations.inertial, np.zeros(rows.shape[1] - 1)
+    start[:inertial], local, back = inertial_coordinates(equations.dynamics.robot)
     lengths = np.linalg.norm(rows[:, inertial:-1], axis=0)
     held = np.r_[np.ones(inertial), lengths == 0.0]  # friction of joints that stand still is none
     lengths[lengths == 0.0] = 1.0
-    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
-    scaling = scipy.linalg.block_diag(*local, np.diag(1.0 / lengths))
-    heavy = np.flatnonzero(unseen_masses & (anchors[:, 3, 3] > _SMALL[3]))
-    masses = scaling[len(PARAMETERS) * heavy] / anchors[heavy, 3, 3][:, None]
+    scaling = scipy.linalg.block_diag(local, np.diag(1.0 / lengths))
+    before = start[: inertial : len(PARAMETERS)]
+    heavy = np.flatnonzero(unseen_masses & (before > _SMALL[3]))
+    masses = scaling[len(PARAMETERS) * heavy] / before[heavy, None]
     bounds = np.vstack([dissipation @ scaling[inertial:], masses, -masses])
     counts = [len(dissipation), len(heavy), len(heavy)]
     limits = np.repeat([0.0, 1.0 - _MASSES[0], _MASSES[1] - 1.0], counts)
@@ -190,6 +187,15 @@ def consistent_parameters(
     solution = start + scaling @ _interior(P, side, bounds, limits, least)
     solution[inertial:] = dissipative(equations.columns, solution[inertial:])
     return solution
+
+
+def inertial_coordinates(robot: Robot) -> tuple[Floats, Floats, Floats]:
+    """Return phi_0, scaling, L^-1 of phi = phi_0 + scaling y, y entries of L^-1 (P - P0) L^-T."""
+    anchors = _anchors(robot)
+    back = np.linalg.inv(np.linalg.cholesky(anchors))
+    start = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
+    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
+    return start, scipy.linalg.block_diag(*local), back
 
 
 def _anchors(robot: Robot) -> Floats:
