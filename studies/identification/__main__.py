@@ -2,8 +2,8 @@
 """
 Identification beside known answers.
 
-``python -m studies.identification [--panda FOLDER] [--ur10 FILE] [--kuka FOLDER] [--tiago FOLDER]
-[--figaroh PYTHON] [--only PART ...] [--output FOLDER]``: public recordings,
+``python -m studies.identification [--panda FOLDER] [--ur10 FILE] [--ur10e FOLDER] [--kuka FOLDER]
+[--tiago FOLDER] [--figaroh PYTHON] [--only PART ...] [--output FOLDER]``: public recordings,
 simulated mobile manipulators, feed-forward in MuJoCo before and after, and FIGAROH beside ours.
 """
 
@@ -18,8 +18,9 @@ from studies.identification.closed_loop import closed_loop
 from studies.identification.kuka import kuka_tables
 from studies.identification.mobile_base import simulated
 from studies.identification.peers import beside_figaroh
+from studies.identification.ur10e import ur10e_tables
 
-PARTS = 'arms', 'simulated', 'loop', 'figaroh', 'kuka'
+PARTS = 'arms', 'simulated', 'loop', 'figaroh', 'kuka', 'ur10e'
 
 
 def main() -> None:
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument('--figaroh', type=Path, metavar='PYTHON', help='interpreter that has it')
     parser.add_argument('--tiago', type=Path, metavar='FOLDER', help='see peers.py')
     parser.add_argument('--kuka', type=Path, metavar='FOLDER', help='see kuka.py')
+    parser.add_argument('--ur10e', type=Path, metavar='FOLDER', help='see ur10e.py')
     parser.add_argument('--only', nargs='+', choices=PARTS, default=PARTS)
     report.add_output(parser)
     options = parser.parse_args()
@@ -47,6 +49,8 @@ def main() -> None:
         tables += beside_figaroh(options.figaroh, options.tiago)
     if 'kuka' in options.only and options.kuka is not None:
         tables += kuka_tables(options.kuka)
+    if 'ur10e' in options.only and options.ur10e is not None:
+        tables += ur10e_tables(options.ur10e)
     results['tables'] = [[table.title, table.columns, table.rows] for table in tables]
     report.finish(console, options.output, 'identification', results, tables)
 
