@@ -36,7 +36,7 @@ PASSES = 4  # of weights
 NEARNESS = 1e-3  # gamma
 LEAST = 1e-6  # eigenvalue of pseudo-inertias [kg, kg m^2]
 _SMALL = np.array([1e-5, 1e-5, 1e-5, 1e-3])  # [kg m^2, kg] of a body that the model gives less
-EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
+_EXACT = 1e-4  # of the rms of an effort: none is known better, and solvers end
 _FLAT = 1e-6  # relative eigenvalue of a body that the model gives no thickness
 _WINDOW = 25  # samples, two periods of the filter's corner at the usual rates
 _LEAST_WINDOWS = 40  # of fewer a variance is nothing to go by
@@ -165,7 +165,7 @@ def consistent_parameters(
 
     """
     largest = np.linalg.norm(triangles.factors[..., -1], axis=1) / np.sqrt(triangles.counts)
-    rows = triangles.weighted(1.0 / np.maximum(deviations, EXACT * largest))
+    rows = triangles.weighted(1.0 / np.maximum(deviations, _EXACT * largest))
     rows = rows / np.sqrt(triangles.counts.sum())
     dissipation = dissipation_rows(equations.columns)
     inertial, start = equations.inertial, np.zeros(rows.shape[1] - 1)

@@ -83,7 +83,8 @@ def select_friction(
         complements = _inertia_complements(training, equations.inertial, len(start))
         for cost, square, (T, complement) in zip(costs, validation, complements, strict=True):
             cost += prices * _errors(complement, T.T @ square @ T, cones)
-    return {name: combinations[k] for name, k in zip(observed.names, costs.argmin(1), strict=True)}
+    least = costs <= (1.0 + _ROUNDOFF) * costs.min(axis=1, keepdims=True)  # the first is selected
+    return {name: combinations[k] for name, k in zip(observed.names, least.argmax(1), strict=True)}
 
 
 def _with(terms: Iterable[FrictionTerm], more: Iterable[FrictionTerm | None]) -> Terms:
@@ -112,7 +113,6 @@ def _squares(equations: Equations, samples: Iterable[Samples]) -> Floats:
             for k, part in enumerate(np.split(X, np.maximum(ends, 0), axis=1)):
                 squares[k] += part.swapaxes(1, 2) @ part
             ends -= len(rows)
-    squares[..., -1, -1] *= 1.0 + estimation.EXACT**2
     T = np.eye(p + width + 1)
     phi_0, T[:p, :p], _ = estimation.inertial_coordinates(equations.dynamics.robot)
     T[:p, -1] = -phi_0

@@ -216,6 +216,14 @@ def test_of_equal_candidates_one_is_selected():
         assert terms[-1] in candidates
 
 
+def test_terms_without_a_coefficient_keep_their_scale():
+    """Regression: v_0 of Coulomb friction that must be zero was a matter of roundoff."""
+    dynamics, samples = noisy_samples(lambda q, v: 0.3 * v - 0.2 * np.tanh(v / 0.02))
+    candidates = [FrictionTerm('coulomb', smoothing=v0) for v0 in (0.002, 0.005, 0.01)]
+    selection = select_friction(dynamics, [samples], candidates=candidates)
+    assert set(selection.values()) == {LINK_SIDE}
+
+
 def test_joint_at_rest_keeps_the_start():
     dynamics, samples = noisy_samples(coulomb, rest=[1])
     assert select_friction(dynamics, [samples])['joint_2'] == LINK_SIDE
@@ -232,11 +240,19 @@ def test_quarters_may_be_shorter_than_the_filter(count):
     assert all(terms[0].kind == 'viscous' for terms in selection.values())
 
 
-def test_recordings_add_up():
-    """Their order changes nothing."""
+def test_recordings_add_up(monkeypatch):
+    """Neither their order nor how many rows are made at once changes anything."""
     dynamics, samples = noisy_samples(concave)
     halves = [samples.part(slice(500)), samples.part(slice(500, None))]
-    assert select_friction(dynamics, halves) == select_friction(dynamics, halves[::-1])
+    selection = select_friction(dynamics, halves)
+    assert any(added(selection).values())
+    monkeypatch.setattr('kane_dynamics.identification.equations.CHUNK', 64)
+    assert select_friction(dynamics, halves[::-1]) == selection
+
+
+def test_roundoff_adds_no_term():
+    dynamics, samples = noisy_samples(coulomb, noise=0.0)
+    assert set(select_friction(dynamics, [samples]).values()) == {LINK_SIDE}
 
 
 def dense_cost(dynamics, samples, j, terms):
