@@ -174,9 +174,8 @@ def consistent_parameters(
     held = np.r_[np.ones(inertial), lengths == 0.0]  # friction of joints that stand still is none
     lengths[lengths == 0.0] = 1.0
     scaling = scipy.linalg.block_diag(local, np.diag(1.0 / lengths))
-    before = start[: inertial : len(PARAMETERS)]
-    heavy = np.flatnonzero(unseen_masses & (before > _SMALL[3]))
-    masses = scaling[len(PARAMETERS) * heavy] / before[heavy, None]
+    heavy = np.flatnonzero(unseen_masses & (start[: inertial : len(PARAMETERS)] > _SMALL[3]))
+    masses = scaling[len(PARAMETERS) * heavy] / start[len(PARAMETERS) * heavy, None]
     bounds = np.vstack([dissipation @ scaling[inertial:], masses, -masses])
     counts = [len(dissipation), len(heavy), len(heavy)]
     limits = np.repeat([0.0, 1.0 - _MASSES[0], _MASSES[1] - 1.0], counts)
@@ -191,22 +190,16 @@ def consistent_parameters(
 
 def inertial_coordinates(robot: Robot) -> tuple[Floats, Floats, Floats]:
     """Return phi_0, scaling, L^-1 of phi = phi_0 + scaling y, y entries of L^-1 (P - P0) L^-T."""
-    anchors = _anchors(robot)
-    back = np.linalg.inv(np.linalg.cholesky(anchors))
-    start = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
-    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
-    return start, scipy.linalg.block_diag(*local), back
-
-
-def _anchors(robot: Robot) -> Floats:
-    """Return the pseudo-inertias of a robot, where bodies have no mass a little."""
     P, every = pseudo_inertias(inertial_parameters(robot)), range(4)
     P[:, every, every] = np.maximum(P[:, every, every], _SMALL)
     sizes = np.sqrt(P[:, every, every])
     values, vectors = np.linalg.eigh(P / (sizes[:, :, None] * sizes[:, None]))
-    vectors = vectors * sizes[..., None]
-    positive = np.maximum(values, _FLAT)[:, None]
-    return np.asarray((vectors * positive) @ vectors.transpose(0, 2, 1))
+    roots = vectors * sizes[..., None] * np.sqrt(np.maximum(values, _FLAT))[:, None]
+    anchors = roots @ roots.transpose(0, 2, 1)  # where bodies have no mass a little
+    back = np.linalg.inv(np.linalg.cholesky(anchors))
+    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
+    start = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
+    return start, scipy.linalg.block_diag(*local), back
 
 
 def _interior(P: Floats, side: Floats, bounds: Floats, limits: Floats, least: Floats) -> Floats:

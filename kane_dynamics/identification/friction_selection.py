@@ -26,8 +26,6 @@ CANDIDATES = (
 GAIN = 0.05  # of the error, for each term
 QUARTERS = 4
 _ROUNDOFF = 1e-10  # of a square: what is left of columns that others explain
-Terms = tuple[FrictionTerm, ...]
-Cone = tuple[list[int], Floats]  # columns, B of f = B u
 
 
 def select_friction(
@@ -37,7 +35,7 @@ def select_friction(
     start: Sequence[FrictionTerm] = LINK_SIDE,
     candidates: Sequence[FrictionTerm] = CANDIDATES,
     speeds: ObservedSpeeds | None = None,
-) -> dict[str, Terms]:
+) -> dict[str, tuple[FrictionTerm, ...]]:
     """
     Return the terms of each observed speed.
 
@@ -69,32 +67,31 @@ def select_friction(
 
     """
     observed = ObservedSpeeds(dynamics) if speeds is None else speeds
-    kinds = dict.fromkeys(x.kind for x in candidates)
-    choices = [[None, *(x for x in candidates if x.kind == kind)] for kind in kinds]
-    combinations = [_with(start, more) for more in product(*choices)]
+    kinds = {kind: [x for x in candidates if x.kind == kind] for kind, *_ in candidates}
+    combinations = [
+        _with((*start, *more)) for more in product(*([None, *x] for x in kinds.values()))
+    ]
     columns = list(dict.fromkeys(x for one in (start, *combinations) for x in one))
     equations = Equations(dynamics, observed, dict.fromkeys(observed.names, columns))
     cones = [([columns.index(x) for x in one], _cone(one)) for one in combinations]
     prices = (1.0 - GAIN) ** -np.array([len(one) for one in combinations])
     quarters = _squares(equations, samples)
-    costs = np.zeros((len(observed.names), len(combinations)))
-    for validation in quarters:
-        training = quarters.sum(axis=0) - validation
-        complements = _inertia_complements(training, equations.inertial, len(start))
-        for cost, square, (T, complement) in zip(costs, validation, complements, strict=True):
+    costs = np.zeros((len(observed.names), len(combinations)), np.float32)  # without roundoff
+    for test in quarters:
+        complements = _complements(quarters.sum(axis=0) - test, equations.inertial, len(start))
+        for cost, square, (T, complement) in zip(costs, test, complements, strict=True):
             cost += prices * _errors(complement, T.T @ square @ T, cones)
-    least = costs <= (1.0 + _ROUNDOFF) * costs.min(axis=1, keepdims=True)  # the first is selected
-    return {name: combinations[k] for name, k in zip(observed.names, least.argmax(1), strict=True)}
+    return {name: combinations[k] for name, k in zip(observed.names, costs.argmin(1), strict=True)}
 
 
-def _with(terms: Iterable[FrictionTerm], more: Iterable[FrictionTerm | None]) -> Terms:
-    """Return terms and more, each in the place of that of its kind; one v_0 for all."""
-    kinds = {x.kind: x for x in (*terms, *more) if x}
+def _with(terms: Iterable[FrictionTerm | None]) -> tuple[FrictionTerm, ...]:
+    """Return terms, the last of each kind in the place of the first; one v_0 for all."""
+    kinds = {x.kind: x for x in terms if x}
     v0 = kinds['coulomb'].smoothing if 'coulomb' in kinds else SMOOTHING
     return tuple(x._replace(smoothing=v0) if x.kind == 'stribeck' else x for x in kinds.values())
 
 
-def _cone(terms: Terms) -> Floats:
+def _cone(terms: Sequence[FrictionTerm]) -> Floats:
     """Return B of f = B u, u >= 0: all coefficients that the terms can have."""
     offset = np.eye(len(terms))[:, [x.kind == 'offset' for x in terms]]
     return np.hstack([np.linalg.pinv(dissipation_rows([('', x) for x in terms])), offset, -offset])
@@ -119,7 +116,7 @@ def _squares(equations: Equations, samples: Iterable[Samples]) -> Floats:
     return np.asarray(T.T @ squares @ T)
 
 
-def _inertia_complements(squares: Floats, p: int, start: int) -> Iterator[tuple[Floats, Floats]]:
+def _complements(squares: Floats, p: int, start: int) -> Iterator[tuple[Floats, Floats]]:
     """Yield, by speed, the `_complement` of y, with the start's terms of the other speeds."""
     inner, outer = [*range(p), -1], [*range(p + start), -1]
     shared = np.array([_complement(x, p, p + start)[1] for x in squares[:, outer][..., outer]])
@@ -129,10 +126,9 @@ def _inertia_complements(squares: Floats, p: int, start: int) -> Iterator[tuple[
         total = prior + np.tensordot(weights, shared, 1)
         y = np.append(np.linalg.solve(total[:p, :p], total[:p, -1]), -1.0)
         errors = y @ shared @ y
-    for weight, square, local in zip(weights, squares, shared, strict=True):
-        weighted = weight * square
-        weighted[np.ix_(inner, inner)] += total - weight * local
-        yield _complement(weighted, 0, p)
+    for one, local in zip(*(weights[:, None, None] * x for x in (squares, shared)), strict=True):
+        one[np.ix_(inner, inner)] += total - local
+        yield _complement(one, 0, p)
 
 
 def _complement(square: Floats, first: int, last: int) -> tuple[Floats, Floats]:
@@ -144,12 +140,12 @@ def _complement(square: Floats, first: int, last: int) -> tuple[Floats, Floats]:
     return T, T.T @ square @ T
 
 
-def _errors(training: Floats, validation: Floats, cones: Sequence[Cone]) -> Floats:
-    """Return by how much combinations, fitted to training squares, miss those of validation."""
+def _errors(training: Floats, test: Floats, cones: Iterable[tuple[list[int], Floats]]) -> Floats:
+    """Return by how much combinations (columns, B of f = B u), fitted to training, miss a test."""
     values, vectors = np.linalg.eigh(training)
     rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     squares = []
     for columns, cone in cones:
         f = np.append(cone @ nnls(rows[:, columns] @ cone, rows[:, -1])[0], -1.0)
-        squares.append(f @ validation[np.ix_([*columns, -1], [*columns, -1])] @ f)
+        squares.append(f @ test[np.ix_([*columns, -1], [*columns, -1])] @ f)
     return np.sqrt(np.maximum(squares, 0.0))
