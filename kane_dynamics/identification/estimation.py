@@ -168,18 +168,14 @@ def consistent_parameters(
     rows = triangles.weighted(1.0 / np.maximum(deviations, _EXACT * largest))
     rows = rows / np.sqrt(triangles.counts.sum())
     dissipation = dissipation_rows(equations.columns)
-    inertial, anchors = equations.inertial, _anchors(equations.dynamics.robot)
-    back = np.linalg.inv(np.linalg.cholesky(anchors))
-    # x = start + scaling y: y are entries of L^-1 (P - P0) L^-T, so all are of one size
-    start = np.zeros(rows.shape[1] - 1)
-    start[:inertial] = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
+    inertial, start = equations.inertial, np.zeros(rows.shape[1] - 1)
+    start[:inertial], local, back = inertial_coordinates(equations.dynamics.robot)
     lengths = np.linalg.norm(rows[:, inertial:-1], axis=0)
     held = np.r_[np.ones(inertial), lengths == 0.0]  # friction of joints that stand still is none
     lengths[lengths == 0.0] = 1.0
-    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
-    scaling = scipy.linalg.block_diag(*local, np.diag(1.0 / lengths))
-    heavy = np.flatnonzero(unseen_masses & (anchors[:, 3, 3] > _SMALL[3]))
-    masses = scaling[len(PARAMETERS) * heavy] / anchors[heavy, 3, 3][:, None]
+    scaling = scipy.linalg.block_diag(local, np.diag(1.0 / lengths))
+    heavy = np.flatnonzero(unseen_masses & (start[: inertial : len(PARAMETERS)] > _SMALL[3]))
+    masses = scaling[len(PARAMETERS) * heavy] / start[len(PARAMETERS) * heavy, None]
     bounds = np.vstack([dissipation @ scaling[inertial:], masses, -masses])
     counts = [len(dissipation), len(heavy), len(heavy)]
     limits = np.repeat([0.0, 1.0 - _MASSES[0], _MASSES[1] - 1.0], counts)
@@ -192,15 +188,18 @@ def consistent_parameters(
     return solution
 
 
-def _anchors(robot: Robot) -> Floats:
-    """Return the pseudo-inertias of a robot, where bodies have no mass a little."""
+def inertial_coordinates(robot: Robot) -> tuple[Floats, Floats, Floats]:
+    """Return phi_0, scaling, L^-1 of phi = phi_0 + scaling y, y entries of L^-1 (P - P0) L^-T."""
     P, every = pseudo_inertias(inertial_parameters(robot)), range(4)
     P[:, every, every] = np.maximum(P[:, every, every], _SMALL)
     sizes = np.sqrt(P[:, every, every])
     values, vectors = np.linalg.eigh(P / (sizes[:, :, None] * sizes[:, None]))
-    vectors = vectors * sizes[..., None]
-    positive = np.maximum(values, _FLAT)[:, None]
-    return np.asarray((vectors * positive) @ vectors.transpose(0, 2, 1))
+    roots = vectors * sizes[..., None] * np.sqrt(np.maximum(values, _FLAT))[:, None]
+    anchors = roots @ roots.transpose(0, 2, 1)  # where bodies have no mass a little
+    back = np.linalg.inv(np.linalg.cholesky(anchors))
+    local = [np.linalg.inv(_upper(one @ _UNITS @ one.T).T) for one in back]
+    start = (_upper(anchors) @ np.linalg.inv(_upper(_UNITS))).ravel()
+    return start, scipy.linalg.block_diag(*local), back
 
 
 def _interior(P: Floats, side: Floats, bounds: Floats, limits: Floats, least: Floats) -> Floats:

@@ -2,9 +2,10 @@
 """
 Identification beside known answers.
 
-``python -m studies.identification [--panda FOLDER] [--ur10 FILE] [--kuka FOLDER] [--tiago FOLDER]
-[--strangers FOLDER] [--figaroh PYTHON] [--only PART ...] [--output FOLDER]``: public recordings,
-simulated mobile manipulators, feed-forward in MuJoCo before and after, and FIGAROH beside ours.
+``python -m studies.identification [--panda FOLDER] [--ur10 FILE] [--ur10e FOLDER] [--kuka FOLDER]
+[--tiago FOLDER] [--strangers FOLDER] [--figaroh PYTHON] [--only PART ...] [--output FOLDER]``:
+public recordings, simulated mobile manipulators, feed-forward in MuJoCo before and after, and
+FIGAROH beside ours.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from studies.identification.kuka import kuka_tables
 from studies.identification.mobile_base import simulated
 from studies.identification.peers import beside_figaroh
 from studies.identification.strangers import strangers
+from studies.identification.ur10e import ur10e_tables
 
-PARTS = 'arms', 'simulated', 'loop', 'figaroh', 'kuka', 'strangers'
+PARTS = 'arms', 'simulated', 'loop', 'figaroh', 'kuka', 'strangers', 'ur10e'
 
 
 def main() -> None:
@@ -34,6 +36,7 @@ def main() -> None:
     parser.add_argument('--tiago', type=Path, metavar='FOLDER', help='see peers.py')
     parser.add_argument('--kuka', type=Path, metavar='FOLDER', help='see kuka.py')
     parser.add_argument('--strangers', type=Path, metavar='FOLDER', help='see strangers.py')
+    parser.add_argument('--ur10e', type=Path, metavar='FOLDER', help='see ur10e.py')
     parser.add_argument('--only', nargs='+', choices=PARTS, default=PARTS)
     report.add_output(parser)
     options = parser.parse_args()
@@ -51,6 +54,8 @@ def main() -> None:
         tables += kuka_tables(options.kuka)
     if 'strangers' in options.only and options.strangers is not None:
         tables += strangers(options.strangers)
+    if 'ur10e' in options.only and options.ur10e is not None:
+        tables += ur10e_tables(options.ur10e)
     results['tables'] = [[table.title, table.columns, table.rows] for table in tables]
     report.finish(console, options.output, 'identification', results, tables)
 

@@ -2,11 +2,12 @@
 """Friction: its columns, Dahl's state against a loop, terms that every block asks for."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import lsq_linear
 from support.identified import exciting_motion, modelled_samples, samples_of
 
 import kane_dynamics as kd
@@ -15,7 +16,11 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.exceptions import InvalidInputError, NameNotFoundError
 from kane_dynamics.identification.base_parameters import base_parameters
 from kane_dynamics.identification.equations import Equations
-from kane_dynamics.identification.estimation import corrected_fit, least_squares
+from kane_dynamics.identification.estimation import (
+    corrected_fit,
+    least_squares,
+    pseudo_inertias,
+)
 from kane_dynamics.identification.friction import (
     LINK_SIDE,
     dissipation_rows,
@@ -215,6 +220,181 @@ def test_stribeck_turns_with_coulomb():
     found = select_friction(dynamics, [samples_of(t, q, v, a, tau + noise)], candidates=candidates)
     expected = [narrow if x.kind == 'coulomb' else x for x in LINK_SIDE]
     assert found['joint_1'] == (*expected, term._replace(smoothing=0.002))
+
+
+def noisy_samples(friction, rest=(), noise=0.05, duration=20.0):
+    """Return three joints and samples with friction of v and z, those in rest at rest."""
+    dynamics = kd.dynamics(kd.serial_chain(3))
+    t, q, v, a = exciting_motion(3, duration=duration, rate=50.0)
+    for x in (q, v, a):
+        x[:, rest] = 0.0
+    tau = dynamics.inverse_dynamics(q, v, a) + friction(q, v)
+    return dynamics, samples_of(
+        t, q, v, a, tau + noise * np.random.default_rng(4).normal(size=v.shape)
+    )
+
+
+def coulomb(q, v):
+    return 0.3 * v + 0.5 * np.tanh(v / 0.02)
+
+
+def concave(q, v):
+    """Return friction that grows less and less, of harmonic drives: a Stribeck term below zero."""
+    return coulomb(q, v) * [1.0, 0.0, 1.0] + [0, 1, 0] * np.tanh(v / 0.02) * (
+        2.0 - np.exp(-np.abs(v))
+    )
+
+
+def added(selection):
+    return {
+        name: [x[:2] for x in terms if x not in LINK_SIDE] for name, terms in selection.items()
+    }
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_noise_adds_no_term(seed):
+    dynamics = kd.dynamics(kd.serial_chain(3))
+    t, q, v, a = exciting_motion(3, duration=20.0, rate=50.0, seed=seed)
+    noise = np.random.default_rng(seed).normal(size=v.shape)
+    for tau in (noise, dynamics.inverse_dynamics(q, v, a) + coulomb(q, v) + 0.1 * noise):
+        selection = select_friction(dynamics, [samples_of(t, q, v, a, tau)])
+        assert {len(terms) for terms in selection.values()} == {len(LINK_SIDE)}
+
+
+def test_concave_friction_is_a_negative_stribeck_term():
+    dynamics, samples = noisy_samples(concave)
+    selection = select_friction(dynamics, [samples])
+    stribeck = FrictionTerm('stribeck', 1.0)
+    assert added(selection) == {'joint_1': [], 'joint_2': [stribeck[:2]], 'joint_3': []}
+    friction = identify(dynamics, [samples], friction=selection).friction['joint_2']
+    assert friction[stribeck] == pytest.approx(-1.0, abs=0.1)
+
+
+def test_coefficients_that_friction_cannot_have_help_nothing():
+    """Presliding that pushes would explain these efforts; no fit can have it."""
+    term = FrictionTerm('presliding', 0.02)
+
+    def pushing(q, v):
+        return 2.0 * coulomb(q, v) - 0.4 * np.column_stack(
+            [presliding_states(x, 0.02) for x in q.T]
+        )
+
+    dynamics, samples = noisy_samples(pushing)
+    selection = select_friction(dynamics, [samples], candidates=[term])
+    assert set(selection.values()) == {LINK_SIDE}
+
+
+def test_of_equal_candidates_one_is_selected():
+    """Travels far below one step are the same sign of motion."""
+    dynamics, samples = noisy_samples(
+        lambda q, v: coulomb(q, v) + np.r_[np.zeros((1, 3)), np.sign(np.diff(q, axis=0))]
+    )
+    candidates = [FrictionTerm('presliding', travel) for travel in (1e-8, 1e-9)]
+    for terms in select_friction(dynamics, [samples], candidates=candidates).values():
+        assert terms[:-1] == LINK_SIDE
+        assert terms[-1] in candidates
+
+
+def test_terms_without_a_coefficient_keep_their_scale():
+    """Regression: v_0 of Coulomb friction that must be zero was a matter of roundoff."""
+    dynamics, samples = noisy_samples(lambda q, v: 0.3 * v - 0.2 * np.tanh(v / 0.02))
+    candidates = [FrictionTerm('coulomb', smoothing=v0) for v0 in (0.002, 0.005, 0.01)]
+    selection = select_friction(dynamics, [samples], candidates=candidates)
+    assert set(selection.values()) == {LINK_SIDE}
+
+
+def test_joint_at_rest_keeps_the_start():
+    dynamics, samples = noisy_samples(coulomb, rest=[1])
+    assert select_friction(dynamics, [samples])['joint_2'] == LINK_SIDE
+    still = samples_of(
+        samples.time, *(0.0 * x for x in (samples.q, samples.v, samples.a, samples.tau))
+    )
+    assert set(select_friction(dynamics, [still]).values()) == {LINK_SIDE}
+
+
+@pytest.mark.parametrize('count', [1, 3, 5, 9])
+def test_quarters_may_be_shorter_than_the_filter(count):
+    dynamics, samples = noisy_samples(coulomb)
+    selection = select_friction(dynamics, [samples.part(slice(count))])
+    assert all(terms[0].kind == 'viscous' for terms in selection.values())
+
+
+def test_recordings_add_up(monkeypatch):
+    """Neither their order nor how many rows are made at once changes anything."""
+    dynamics, samples = noisy_samples(concave)
+    halves = [samples.part(slice(500)), samples.part(slice(500, None))]
+    selection = select_friction(dynamics, halves)
+    assert any(added(selection).values())
+    monkeypatch.setattr('kane_dynamics.identification.equations.CHUNK', 64)
+    assert select_friction(dynamics, halves[::-1]) == selection
+
+
+def test_roundoff_adds_no_term():
+    dynamics, samples = noisy_samples(coulomb, noise=0.0)
+    assert set(select_friction(dynamics, [samples]).values()) == {LINK_SIDE}
+
+
+def dense_cost(dynamics, samples, j, terms):
+    """Return what `select_friction` minimizes, all unknowns of three quarters fitted at once."""
+    robot, phi = dynamics.robot, inertial_parameters(dynamics.robot)
+    n, size, start = robot.nv, len(phi), len(LINK_SIDE)
+    W = dynamics.regressor(samples.q, samples.v, samples.a)
+    names, kinds = robot.velocity_names, [x.kind for x in terms]
+    A = np.zeros((n, len(samples), size + start * n + len(terms)))  # phi, starts, terms of j
+    for k, name in enumerate(names):
+        own = slice(size + start * k, size + start * (k + 1))
+        A[k, :, :size], A[k, :, own] = W[:, k], friction_columns(robot, samples, name, LINK_SIDE)
+    back = np.linalg.inv(np.linalg.cholesky(pseudo_inertias(phi)))
+    units = [pseudo_inertias(unit) for unit in np.eye(size)]
+    near = np.array([(back @ unit @ back.transpose(0, 2, 1)).ravel() for unit in units]).T
+    near = np.hstack([np.sqrt(1e-3) * near, np.zeros((len(near), A.shape[2] - size))])
+    lower = np.full(A.shape[2], -np.inf)
+    lower[-len(terms) :] = np.where([kind == 'offset' for kind in kinds], -np.inf, 0.0)
+    total = 0.0
+    for quarter in np.array_split(np.arange(len(samples)), 4):
+        others, B = np.delete(np.arange(len(samples)), quarter), A.copy()
+
+        def fit(errors, bounds=(-np.inf, np.inf)):
+            weights = 1.0 / np.sqrt(n * errors)
+            rows = [w * B[k, others] for k, w in enumerate(weights)]  # noqa: B023
+            right = [w * samples.tau[others, k] for k, w in enumerate(weights)]  # noqa: B023
+            M, b = np.vstack([near, *rows]), np.concatenate([near[:, :size] @ phi, *right])
+            return lsq_linear(M, b, bounds, method='bvls').x
+
+        missing = [samples.tau[others, k] - W[others, k] @ phi for k in range(n)]
+        friction = [A[k, others, size + start * k : size + start * (k + 1)] for k in range(n)]
+        errors = np.concatenate(
+            [np.linalg.lstsq(*x)[1] for x in zip(friction, missing, strict=True)]
+        )
+        for _ in range(3):
+            missed = A[:, others] @ fit(errors) - samples.tau[others].T
+            errors = np.sum(missed**2, axis=1)
+        B[j, :, size : size + start * n] = 0.0
+        B[j, :, -len(terms) :] = friction_columns(robot, samples, names[j], terms)
+        if 'stribeck' in kinds:  # f_c and f_c + f_s are the unknowns
+            c, stribeck = (kinds.index(x) - len(terms) for x in ('coulomb', 'stribeck'))
+            B[j, :, c] -= B[j, :, stribeck]
+        x = fit(errors, (lower, np.inf))
+        total += np.sqrt(np.mean((B[j, quarter] @ x - samples.tau[quarter, j]) ** 2))
+    return total * 0.95 ** -len(terms)
+
+
+@pytest.mark.parametrize(
+    ('seed', 'duration'), [(0, 12.0), (1, 12.0), *((k, 3.0) for k in range(4))]
+)
+def test_selection_is_that_of_dense_fits(seed, duration):
+    """Friction is so small that a wrong weight, bound or sign selects other terms."""
+    dynamics, rng = kd.dynamics(kd.serial_chain(2)), np.random.default_rng(seed)
+    t, q, v, a = exciting_motion(2, duration=duration, rate=20.0, seed=seed)
+    more = 0.05 * np.tanh(v / 0.02) * (rng.uniform(-1, 1, 2) - np.exp(-np.abs(v)))
+    tau = dynamics.inverse_dynamics(q, v, 1.1 * a) + 0.3 * v + 0.3 * np.tanh(v / 0.02) + more
+    samples = samples_of(t, q, v, a, tau + 0.05 * rng.normal(size=v.shape))
+    candidates = [FrictionTerm('stribeck', 1.0), FrictionTerm('presliding', 0.05)]
+    selection = select_friction(dynamics, [samples], candidates=candidates)
+    choices = [(*LINK_SIDE, *more) for r in range(3) for more in combinations(candidates, r)]
+    for j, name in enumerate(dynamics.robot.velocity_names):
+        costs = [dense_cost(dynamics, samples, j, terms) for terms in choices]
+        assert selection[name] == choices[int(np.argmin(costs))]
 
 
 @pytest.mark.parametrize(
