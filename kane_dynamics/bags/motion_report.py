@@ -136,8 +136,8 @@ class MotionReport:
             except InvalidInputError as error:
                 messages.append(str(error))
 
-        tell(checks.check_ranges, self.dynamics.model.robot, names, q)
         tell(checks.motion_warnings, names, time, q, v)
+        tell(checks.check_ranges, self.dynamics.model.robot, names, q)
         if self.measured:
             raw, tau = (every[key][:, v_index] for key in ('raw', 'tau'))
             tell(checks.weight_warnings, self.dynamics.engine, names, every['q'], tau)

@@ -148,8 +148,8 @@ def _samples(
         few = slice(None, None, 1 + len(both[0]) // MANY)
         some = [(x.time[few], x.q[few], x.v[few], x.tau[few]) for x in both[0]]
         time, q, v, tau = (np.concatenate(x) for x in zip(*some, strict=True))
-        checks.check_ranges(dynamics.robot, names, q[:, q_index])
         notes += checks.motion_warnings(names, time, q[:, q_index], v[:, v_index])
+        checks.check_ranges(dynamics.robot, names, q[:, q_index])
         checks.check_signs_and_units(dynamics, names, q, v[:, v_index], tau[:, v_index])
         notes += checks.weight_warnings(dynamics, names, q, tau[:, v_index])
     facts['settings'] |= {

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,14 +51,18 @@ class Command(NamedTuple):
         parser.set_defaults(run=self.run, **self.defaults)
 
 
-def positive(text: str) -> float:
-    """Return a number > 0 of the command line."""
-    return _number(text, lambda x: x > 0.0, 'number > 0')
+def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and allowed(value)):
+        raise argparse.ArgumentTypeError(f'need a {what}, got {text!r}')
+    return value
 
 
-def nonnegative(text: str) -> float:
-    """Return a number >= 0 of the command line."""
-    return _number(text, lambda x: x >= 0.0, 'number >= 0')
+positive = partial(_number, allowed=lambda x: x > 0.0, what='number > 0')
+nonnegative = partial(_number, allowed=lambda x: x >= 0.0, what='number >= 0')
 
 
 def port(text: str) -> int:
@@ -68,16 +73,6 @@ def port(text: str) -> int:
 def domain(text: str) -> int:
     """Return a ROS domain of the command line; three more follow it."""
     return int(_number(text, lambda x: x in range(99), 'ROS domain from 0 to 98'))
-
-
-def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and allowed(value)):
-        raise argparse.ArgumentTypeError(f'need a {what}, got {text!r}')
-    return value
 
 
 def _flag(text: str) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def test_one_half_predicts_the_other(run, recording, half, urdf, tmp_path):
     assert_allclose(percent['nominal filtered'], NOMINAL, atol=0.6)  # less 0.5 s in the middle
     assert f'{percent["consistent filtered"][0]:.1f}' in output
     assert not found['reason']
-    assert found['condition'] < 30.0
+    assert found['condition'] < 50.0  # Stribeck's term of the elbow is nearly viscous
     assert found['settings'] | {'corner_hz': 5.0, 'friction': 'motor'} == found['settings']
     assert found['recordings'] == {str(x): {'sha256': file_hash(x)} for x in (first, second)}
     assert found['order'] == list(PARAMETERS)
@@ -276,7 +276,7 @@ def one_instant(columns):
     ('spoil', 'problem'),
     [
         (slow, "'elbow_joint': its velocity is 0.01 times the rate of its position"),
-        (degrees, "'elbow_joint': not the efforts of this motion in rad and m"),
+        (degrees, "'shoulder_pan_joint' move 8.88 ranges of the joint: degrees"),
         (positions_in_degrees, "'shoulder_pan_joint': its velocity is 0.017 times the rate"),
         (nanoseconds, 'median step 8e.06; need stamps in seconds'),
         (one_instant, 'need 3 different ones, got 1'),
