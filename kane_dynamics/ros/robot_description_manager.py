@@ -52,9 +52,7 @@ class RobotDescriptionManager:
         self._building: BackgroundTask[Dynamics] | None = None
         self._compiling: Compilation | None = None
         self._text = ''
-        # one for all models: rclpy keeps some bytes of each that was
-        self._timer = node.create_timer(LOOK_PERIOD, self._look, clock=WALL)
-        self._timer.cancel()
+        self._timer: Any = None
         self._told = 0.0
         self._subscription: Any = None
         self._problem, self._slow = 'not configured', ''
@@ -92,7 +90,7 @@ class RobotDescriptionManager:
             self._node.destroy_subscription(self._subscription)
         self._building = None
         self._end_compiling()
-        self._timer.cancel()
+        self._look_no_more()
         self._subscription, self.model, self.dynamics, self.from_topic = None, None, None, False
         self._problem, self._slow, self._text = 'not configured', '', ''
 
@@ -111,7 +109,7 @@ class RobotDescriptionManager:
             self._keep()
             return
         self._building = BackgroundTask(lambda: self._built(message.data))
-        self._timer.reset()
+        self._look_on()
 
     def _keep(self) -> None:
         """Go on with the model in use: the description of a better one was taken back."""
@@ -139,7 +137,7 @@ class RobotDescriptionManager:
             self._compiling = Compilation(self._parameters, dynamics)
             self._problem = '' if self.dynamics is dynamics else 'compiling the dynamics'
             self._node.get_logger().info('compiling the dynamics of this robot, the first time')
-            self._timer.reset()
+            self._look_on()
 
     def _use(self, dynamics: Dynamics) -> None:
         """Hand complete dynamics to the node."""
@@ -176,7 +174,7 @@ class RobotDescriptionManager:
         except UNUSABLE as error:
             self._fail(error)
         if self._building is None and self._compiling is None:
-            self._timer.cancel()
+            self._look_no_more()
 
     def _look_after(self, compiling: Compilation) -> None:
         logger = self._node.get_logger()
@@ -208,6 +206,15 @@ class RobotDescriptionManager:
         if self._compiling is not None:
             self._compiling.stop()
         self._compiling = None
+
+    def _look_on(self) -> None:
+        if self._timer is None:  # one for all models: rclpy keeps some bytes of each that was
+            self._timer = self._node.create_timer(LOOK_PERIOD, self._look, clock=WALL)
+        self._timer.reset()
+
+    def _look_no_more(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     # diagnostics
 
