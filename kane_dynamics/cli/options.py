@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -61,8 +60,14 @@ def _number(text: str, allowed: Callable[[float], bool], what: str) -> float:
     return value
 
 
-positive = partial(_number, allowed=lambda x: x > 0.0, what='number > 0')
-nonnegative = partial(_number, allowed=lambda x: x >= 0.0, what='number >= 0')
+def positive(text: str) -> float:
+    """Return a number > 0 of the command line."""
+    return _number(text, lambda x: x > 0.0, 'number > 0')
+
+
+def nonnegative(text: str) -> float:
+    """Return a number >= 0 of the command line."""
+    return _number(text, lambda x: x >= 0.0, 'number >= 0')
 
 
 def port(text: str) -> int:
@@ -153,9 +158,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--floor': _size(1.0, 'longest way of a base from its start [m]', positive),
     '--smoothing': _size(0.0, 'of accelerations [s]'),
     '--clear': _flag('delete the files that are listed'),
-    '--older-than': _text(
-        'DAYS', 'only files unused for this many days', type=nonnegative, default=0.0
-    ),
+    '--older-than': _size(0.0, 'only files unused for this many days', nonnegative),
     '--derivatives': _flag('of inverse and forward dynamics too'),
     '--methods': _flag('what methods other than gauss need too'),
     '--name': {'default': '', 'help': "prefix of names in C; from the robot's name"},
@@ -277,9 +280,8 @@ def read_robot(
 
 def _is_urdf(name: str) -> bool:
     """Return whether an argument means a robot description."""
-    if name.endswith(_URDF) or name.startswith(('package://', 'file://')):
-        return True
-    return bool(name) and not name.endswith(_YAML) and Path(name).is_file()
+    address = name.endswith(_URDF) or name.startswith(('package://', 'file://'))
+    return address or (not name.endswith(_YAML) and Path(name).is_file())
 
 
 def _urdf_model(name: str, root_joint: str) -> tuple[RobotModel, str]:

@@ -157,8 +157,10 @@ def traced_pair(
     error: type[ConstraintError] = ConstraintError,
 ) -> tuple[Any, Any]:
     """Return what users' functions A and b make of symbols, shapes (k, nv) and (k, 1)."""
-    what = f'{name}: A or b'
-    matrix, sides = (traced_values(what, function, arguments, error) for function in functions)
+    matrix, sides = (
+        traced_values(f'{name}: {letter}', function, arguments, error)
+        for letter, function in zip('Ab', functions, strict=True)
+    )
     A, b = np.atleast_2d(matrix), np.atleast_1d(sides)
     check_shapes(robot, name, max(len(A), 1), A, b)
     return expression_matrix(A), expression_matrix(b[:, None])

@@ -46,7 +46,7 @@ NAMES = {
     ],
     'BOUND': [
         'algorithms/limited_inverse.py ForceLimits.nearest: 1.0 + np.abs(start).max(initial=0.0) -> 1.0 - np.abs(start).max(initial=0.0)',  # noqa: E501
-        'algorithms/damped_task_inverse.py DampedTaskInverse.__init__: sum(looked[0].inverse_diagonal(), 0.0) - sum(self._free, 0.0) -> sum(looked[0].inverse_diagonal(), 0.0) + sum(self._free, 0.0)',  # noqa: E501
+        'algorithms/damped_task_inverse.py DampedTaskInverse.__init__: sum(looked.inverse_diagonal(), 0.0) - sum(self._free, 0.0) -> sum(looked.inverse_diagonal(), 0.0) + sum(self._free, 0.0)',  # noqa: E501
         'algorithms/damped_task_inverse.py DampedTaskInverse._factors: more + free -> more - free',
         'events/transition.py _word: 1.0 - _TIE -> 1.0 + _TIE',
         'events/guards.py EventDetector.times_to_stick: rows.matrix @ self._flow.motion(q, v, tau, t).acceleration - rows.acceleration -> rows.matrix @ self._flow.motion(q, v, tau, t).acceleration + rows.acceleration',  # noqa: E501
@@ -61,10 +61,10 @@ NAMES = {
         'simulation/step_checks.py forecast: x + 0.5 * h * a -> x - 0.5 * h * a',
         'simulation/step_checks.py excess_jump: MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) + _STANDSTILL -> MOST_TURNED * (energy(v, at_rest) + energy(expected, v)) - _STANDSTILL',  # noqa: E501
         'simulation/step_checks.py excess_jump: energy(v, at_rest) + energy(expected, v) -> energy(v, at_rest) - energy(expected, v)',  # noqa: E501
-        'simulation/step_checks.py excess_of: 0.001 + _size(before) + _size(after) -> 0.001 + _size(before) - _size(after)',  # noqa: E501
-        'simulation/step_checks.py excess_of: 0.001 + _size(before) -> 0.001 - _size(before)',
-        'simulation/step_checks.py excess_of: _size(gap) - allowed - _ROUNDOFF * (0.001 + _size(before) + _size(after)) -> _size(gap) - allowed + _ROUNDOFF * (0.001 + _size(before) + _size(after))',  # noqa: E501
-        'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + _size(moved) -> kinetic[0] + kinetic[1] - _size(moved)',  # noqa: E501
+        'simulation/step_checks.py excess_of: 0.001 + absolute(before) + absolute(after) -> 0.001 + absolute(before) - absolute(after)',  # noqa: E501
+        'simulation/step_checks.py excess_of: 0.001 + absolute(before) -> 0.001 - absolute(before)',  # noqa: E501
+        'simulation/step_checks.py excess_of: absolute(gap) - allowed - _ROUNDOFF * (0.001 + absolute(before) + absolute(after)) -> absolute(gap) - allowed + _ROUNDOFF * (0.001 + absolute(before) + absolute(after))',  # noqa: E501
+        'simulation/step_checks.py excess_of: kinetic[0] + kinetic[1] + absolute(moved) -> kinetic[0] + kinetic[1] - absolute(moved)',  # noqa: E501
     ],
     'HEALTH': [
         'events/transition.py _satisfied: np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) + np.abs(rows.velocity) -> np.abs(rows.matrix).sum(axis=1) * math.sqrt(v @ v) - np.abs(rows.velocity)',  # noqa: E501
