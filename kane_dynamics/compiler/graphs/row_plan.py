@@ -105,7 +105,10 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
         return plan
     try:
-        plan = replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
+        if not (agreeing := _agreeing(constraints, len(plan.order))):
+            return plan
+        # whatever the samples are: where the base moves, rows of any choice repeat each other
+        plan = replace(plan, certain=False, second=(), agreeing=agreeing)
         return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
     except (SingularMassMatrixError, ConstraintError):
         return plan  # no mass, or a wheel that lies flat at the neutral state
@@ -144,15 +147,14 @@ def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
     """Return wheel rows that span the others at the neutral state, if fewer than in general."""
     q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
     result = _strongest_plan([sample_at(constraints, q, v, 0.0)])
-    fewer = result is not None and len(result.order) < general
-    return result.order if result is not None and fewer else ()
+    return result.order if result and len(result.order) < general else ()
 
 
 def _second_agreeing(constraints: ConstraintSet, plan: RowPlan) -> tuple[int, ...]:
     """Return rows for the headings of steered wheels, all alike, at which a plan is weak."""
     robot = constraints.robot
     turned = [place for wheel in constraints for place in _steering(robot, wheel)]
-    if not turned or not plan.repeated:
+    if not turned:
         return ()
     weak = []
     for heading in np.pi * np.arange(1, _HEADINGS) / _HEADINGS:
