@@ -91,7 +91,7 @@ class Dynamics(LimitedEfforts, KinematicFunctions):
         """
         Return what moves this robot under any set of other constraints; kept once made.
 
-        An effort law that the dynamics contain does not act in it.
+        An effort law and a passive force that the dynamics contain do not act in it.
         """
         return self._switched_by(constraints)
 
@@ -252,7 +252,7 @@ def dynamics(
 
 
 def free_dynamics(robot: Robot, engine: Dynamics | None) -> Dynamics:
-    """Return dynamics of the robot without constraints and effort law, else InvalidInputError."""
+    """Return dynamics of the robot without constraints and forces of its own, else an error."""
     if engine is None:
         return dynamics(robot)
     if checked_dynamics(engine).constraints:
@@ -262,7 +262,8 @@ def free_dynamics(robot: Robot, engine: Dynamics | None) -> Dynamics:
         )
     if getattr(engine, 'effort', None) is not None:
         raise InvalidInputError(
-            'dynamics: need those without an effort law; pass efforts to each step instead'
+            'dynamics: need those without an effort law or a passive force; pass efforts to each '
+            'step instead'
         )
     if engine.robot.kinematic_key != robot.kinematic_key:
         raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")
