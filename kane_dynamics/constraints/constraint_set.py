@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,12 +15,8 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, uniq
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.traced_rows import turning_rate
-from kane_dynamics.exceptions import (
-    ConstraintError,
-    InvalidInputError,
-    NotFingerprintableError,
-)
-from kane_dynamics.robot.body import add_content
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NotFingerprintableError
+from kane_dynamics.robot.body import content_hash
 from kane_dynamics.robot.checks import as_sequence, describe
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
@@ -81,11 +76,15 @@ class ConstraintSet(Sequence[Constraint]):
             return constraints
         return cls(robot, constraints)
 
-    def same_as(self, others: Sequence[Constraint]) -> bool:
-        """Return whether these are the others, or have their content, in the same order."""
-        pairs = list(zip(self, others, strict=False))
-        alike = all(a is b or _content(a) == _content(b) for a, b in pairs)
-        return len(pairs) == len(self) == len(others) and alike
+    def same_as(self, others: ConstraintSet) -> bool:
+        """Return whether robot and constraints are the others', or have their content."""
+        if self.robot.kinematic_key != others.robot.kinematic_key:
+            return False
+        mine, theirs = self.constraints, others.constraints
+        try:
+            return mine == theirs or content_hash(mine) == content_hash(theirs)
+        except NotFingerprintableError:  # a function
+            return False
 
     def __len__(self) -> int:
         """Return the number of constraints."""
@@ -191,16 +190,6 @@ def checked_constraint(name: str, one: Any) -> Constraint:
             f'{name}: need what functions of kane_dynamics.constraints return, got {describe(one)}'
         )
     return one
-
-
-def _content(constraint: Constraint) -> object:
-    """Return a hash of what a constraint is made of; itself where a function has none."""
-    digest = hashlib.sha256()
-    try:
-        add_content(digest, constraint)
-    except NotFingerprintableError:
-        return constraint
-    return digest.digest()
 
 
 def _check_robot(robot: Robot, constraint: Constraint) -> None:

@@ -35,9 +35,7 @@ class Engine(Protocol):
     def robot(self) -> Robot:
         """Return the robot with the present gravity and payloads."""
 
-    @property
-    def constraints(self) -> ConstraintSet:
-        """Return the constraints that hold in the steps."""
+    constraints: ConstraintSet
 
     def advance(
         self,
@@ -136,15 +134,10 @@ class Simulation:
         self.constraints = ConstraintSet.of(robot, constraints)
         self.step_size = checks.as_positive('step [s]', step)
         self.labels = self.constraints.labels
-        owner = robot if engine is None else getattr(engine, 'robot', None)
-        if not isinstance(owner, Robot) or owner.kinematic_key != robot.kinematic_key:
-            what = checks.describe(engine)
-            raise InvalidInputError(f'engine: need one of this robot, got {what}')
-        if engine is not None and not self.constraints.same_as(engine.constraints):
-            raise InvalidInputError(
-                f'engine: need one of the same constraints, {list(self.labels)}, got one of '
-                f'{list(engine.constraints.labels)}'
-            )
+        rows = self.constraints if engine is None else getattr(engine, 'constraints', None)
+        if not isinstance(rows, ConstraintSet) or not self.constraints.same_as(rows):
+            needed, what = f'of this robot with {list(self.labels)}', checks.describe(engine)
+            raise InvalidInputError(f'engine: need one {needed}, got {what}')
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
         how = integrator, projection, None, halvings, passive_force

@@ -245,9 +245,9 @@ def test_an_engine_of_other_constraints_is_refused():
         [gear, lock, lock],
         [kd.constraints.coupling(robot, one, two, 3.0), lock],
     ):
-        with pytest.raises(InvalidInputError, match='engine: need one of the same constraints'):
+        with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
             kd.Simulation(robot, others, engine=engine)
-    with pytest.raises(InvalidInputError, match='engine: need one of the same constraints'):
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
         kd.simulate(robot, *np.zeros((2, 3)), 0.01, engine=kd.compile(robot, [lock]).engine())
     again = [kd.constraints.coupling(robot, one, two, 2.0), kd.constraints.lock(robot, two)]
     assert kd.Simulation(robot, again, engine=engine).labels == engine.constraints.labels
@@ -258,5 +258,5 @@ def test_an_engine_of_other_constraints_is_refused():
     ]
     engine = kd.dynamics(robot, rows[:1]).engine()
     kd.Simulation(robot, rows[:1], engine=engine)
-    with pytest.raises(InvalidInputError, match='engine: need one of the same constraints'):
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
         kd.Simulation(robot, rows[1:], engine=engine)

@@ -105,13 +105,12 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
         return plan
     try:
-        if not (agreeing := _agreeing(constraints, len(plan.order))):
-            return plan
-        # whatever the samples are: where the base moves, rows of any choice repeat each other
-        plan = replace(plan, certain=False, second=(), agreeing=agreeing)
-        return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
+        if agreeing := _agreeing(constraints, len(plan.order)):  # where it moves, none is certain
+            plan = replace(plan, certain=False, second=(), agreeing=agreeing)
+            return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
     except (SingularMassMatrixError, ConstraintError):
-        return plan  # no mass, or a wheel that lies flat at the neutral state
+        pass  # no mass, or a wheel that lies flat at the neutral state
+    return plan
 
 
 def _general_plan(constraints: ConstraintSet) -> RowPlan:
@@ -213,9 +212,8 @@ def _with_second_choice(
     positions = weak[0][0].positions  # a Newton step of q must ask for as much
     if len({sum(positions[k] is None for k in choice.order) for choice in (plan, other)}) > 1:
         return plan
-    if not _without_time_and_switches(constraints)[list(other.repeated)].all():
-        return plan
-    return replace(plan, second=other.order)
+    steady = _without_time_and_switches(constraints)[list(other.repeated)].all()
+    return replace(plan, second=other.order) if steady else plan
 
 
 def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:
