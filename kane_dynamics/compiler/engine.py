@@ -46,6 +46,7 @@ class CompiledEngine:
         halvings: int,
     ) -> None:
         self._compiled, self._law, load = compiled, kernels.build.recipe.law, kernels.load
+        self.constraints = compiled.constraints
         name, law = step_name(integrator, projection), self._law
         pointers, one = [ctypes.c_void_p] * 6, one_step(name)
         steps = load_steps(kernels.build.recipe, integrator, projection)
@@ -61,7 +62,7 @@ class CompiledEngine:
         self._q, self._v = slice(nq), slice(nq, nq + nv)
         self._reference = ReferenceEngine(
             load,
-            compiled.constraints,
+            self.constraints,
             integrator,
             projection,
             halvings=halvings,
@@ -121,7 +122,7 @@ class CompiledEngine:
         start_v = np.array(checked_speeds(robot, v))
         log = None
         if self._projection:
-            state = project(robot, self._compiled.constraints, start_q, start_v, 0.0)
+            state = project(robot, self.constraints, start_q, start_v, 0.0)
             start_q, start_v, log = state.q, state.v, RankLog(state.rank)
         self.check_damping(start_q, 0.0, h)
         tables = _tables(start_q, start_v, count)

@@ -141,8 +141,8 @@ class Parameters(GravityAndPayloads):
         """Return what steps read, gains after the parameters, (count, P); (1, P) where all do."""
         parts = self.rows(count, gravity, payloads), np.atleast_2d(gains)
         rows = max(map(len, parts))
-        every = [np.broadcast_to(x, (rows, x.shape[1])) for x in parts]
-        return np.ascontiguousarray(np.hstack(every))  # whose layout may be that of repeated rows
+        joined = np.hstack([np.broadcast_to(x, (rows, x.shape[1])) for x in parts])
+        return np.ascontiguousarray(joined)  # of rows that are all one numpy makes columns
 
     def _of_payloads(self, count: int, payloads: Mapping[str, PayloadRows]) -> Floats:
         numbers = np.zeros((count, len(self._links), INERTIA))

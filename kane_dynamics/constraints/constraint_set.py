@@ -15,7 +15,8 @@ from kane_dynamics.constraints.base import Constraint, ConstraintRows, Row, uniq
 from kane_dynamics.constraints.rolling import RollingWheel
 from kane_dynamics.constraints.row_selection import RowSelection, select_rows
 from kane_dynamics.constraints.traced_rows import turning_rate
-from kane_dynamics.exceptions import ConstraintError, InvalidInputError
+from kane_dynamics.exceptions import ConstraintError, InvalidInputError, NotFingerprintableError
+from kane_dynamics.robot.body import content_hash
 from kane_dynamics.robot.checks import as_sequence, describe
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_robot
@@ -74,6 +75,16 @@ class ConstraintSet(Sequence[Constraint]):
         if isinstance(constraints, ConstraintSet) and constraints.robot is robot:
             return constraints
         return cls(robot, constraints)
+
+    def same_as(self, others: ConstraintSet) -> bool:
+        """Return whether robot and constraints are the others', or have their content."""
+        if self.robot.kinematic_key != others.robot.kinematic_key:
+            return False
+        mine, theirs = self.constraints, others.constraints
+        try:
+            return mine == theirs or content_hash(mine) == content_hash(theirs)
+        except NotFingerprintableError:  # a function
+            return False
 
     def __len__(self) -> int:
         """Return the number of constraints."""

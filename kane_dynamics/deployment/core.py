@@ -43,7 +43,7 @@ from kane_dynamics.deployment.code_generation import (
 )
 from kane_dynamics.deployment.functions import FUNCTIONS, makers, selected_functions
 from kane_dynamics.exceptions import InvalidInputError, MissingPackageError
-from kane_dynamics.robot.body import add_content
+from kane_dynamics.robot.body import content_hash
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import checked_frames, checked_payload_frames
 from kane_dynamics.robot_config.robot_source import RobotModel
@@ -115,11 +115,9 @@ class Plan:
 
     def fingerprint(self) -> str:
         """Return a hash of all that shapes an array or a result, the same on every machine."""
-        digest = hashlib.sha256()
         model = self.robot, self.constraints.constraints, self.actuated, self.known, self.motors
         arrays = self.all_frames, self.payloads, self.functions, FUNCTIONS
-        add_content(digest, (kd.__version__, *model, *arrays))
-        return digest.hexdigest()
+        return content_hash((kd.__version__, *model, *arrays))
 
 
 def reference_speeds(model: RobotModel) -> tuple[str, ...] | None:

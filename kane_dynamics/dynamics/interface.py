@@ -20,14 +20,13 @@ from kane_dynamics.dynamics.table import FUNCTIONS, documented
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.formulations import ReferenceTerms, solve_by
 from kane_dynamics.formulations.problem import Terms as MassTerms
-from kane_dynamics.robot.checks import as_choice, as_count, as_number, as_one, as_positive
+from kane_dynamics.robot.checks import as_count, as_number, as_one, as_positive
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
-from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Trajectory, simulate
 from kane_dynamics.simulation.reference import ReferenceEngine
 from kane_dynamics.simulation.simulation import EffortLaw, Engine
-from kane_dynamics.simulation.step_checks import check_halvings
+from kane_dynamics.simulation.step_checks import check_steps
 from kane_dynamics.typing import ArrayLike, Floats
 
 RowsFunction = Callable[[Floats, Floats, float], ConstraintRows]
@@ -92,7 +91,7 @@ class Dynamics(LimitedEfforts, KinematicFunctions):
         """
         Return what moves this robot under any set of other constraints; kept once made.
 
-        An effort law that the dynamics contain does not act in it.
+        An effort law and a passive force that the dynamics contain do not act in it.
         """
         return self._switched_by(constraints)
 
@@ -104,8 +103,7 @@ class Dynamics(LimitedEfforts, KinematicFunctions):
         self, integrator: str = 'semi_implicit', projection: bool = True, halvings: int = 0
     ) -> Engine:
         """Return the time steps, for `kane_dynamics.Simulation`."""
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
-        check_halvings(halvings)
+        check_steps(integrator, projection, halvings)
         return self._engine(integrator, projection and bool(self.constraints), halvings)
 
     @abstractmethod
@@ -124,7 +122,7 @@ class Dynamics(LimitedEfforts, KinematicFunctions):
             If there is none in this precision, 'float32'.
 
         """
-        as_choice('integrator', integrator, sorted(INTEGRATORS))
+        check_steps(integrator, projection)
         result = self._motions_by(integrator, projection and bool(self.constraints), precision)
         if result is None and precision == 'float32':
             raise InvalidInputError("precision='float32' needs kd.compile(precision='float32')")
@@ -254,7 +252,7 @@ def dynamics(
 
 
 def free_dynamics(robot: Robot, engine: Dynamics | None) -> Dynamics:
-    """Return dynamics of the robot without constraints and effort law, else InvalidInputError."""
+    """Return dynamics of the robot without constraints and forces of its own, else an error."""
     if engine is None:
         return dynamics(robot)
     if checked_dynamics(engine).constraints:
@@ -264,7 +262,8 @@ def free_dynamics(robot: Robot, engine: Dynamics | None) -> Dynamics:
         )
     if getattr(engine, 'effort', None) is not None:
         raise InvalidInputError(
-            'dynamics: need those without an effort law; pass efforts to each step instead'
+            'dynamics: need those without an effort law or a passive force; pass efforts to each '
+            'step instead'
         )
     if engine.robot.kinematic_key != robot.kinematic_key:
         raise InvalidInputError(f"dynamics: need those of '{robot.name}', got another robot's")

@@ -2,6 +2,7 @@
 """Joints, bodies and named frames of a robot, all frozen: their tree, their table, their hash."""
 
 import dataclasses
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -249,6 +250,13 @@ def add_content(digest: Any, value: Any) -> None:
             'other dataclasses of this package'
         )
     digest.update(b')')
+
+
+def content_hash(value: Any) -> str:
+    """Return a hash of a value, the same where its content is."""
+    digest = hashlib.sha256()
+    add_content(digest, value)
+    return digest.hexdigest()
 
 
 def body_table(bodies: Sequence[Body]) -> list[str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,9 +21,9 @@ from kane_dynamics.robot.body import (
     Body,
     Frame,
     WheelShape,
-    add_content,
     body_table,
     check_unique,
+    content_hash,
     parents_of,
 )
 from kane_dynamics.robot.checks import as_numbers, as_several, as_vector, index_of
@@ -134,18 +133,13 @@ class Robot:
     @cached_property
     def kinematic_key(self) -> str:
         """Return a hash of the joints and where they are; masses, friction, gravity left out."""
-        digest = hashlib.sha256()
-        for body in self.bodies:
-            joint = (body.joint.name, body.joint.kind, body.placement, body.mimic)
-            add_content(digest, (body.name, body.parent, *joint))
-        return digest.hexdigest()
+        parts = [(x.name, x.parent, x.joint.name, x.joint.kind) for x in self.bodies]
+        return content_hash((parts, [(x.placement, x.mimic) for x in self.bodies]))
 
     @cached_property
     def content_key(self) -> str:
         """Return a hash of all that the robot was built from."""
-        digest = hashlib.sha256()
-        add_content(digest, (self.name, self.bodies, self.gravity, self.frames, self.wheels))
-        return digest.hexdigest()
+        return content_hash((self.name, self.bodies, self.gravity, self.frames, self.wheels))
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are built from the same names and numbers, bit for bit."""

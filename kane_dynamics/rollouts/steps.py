@@ -10,12 +10,12 @@ import numpy as np
 from kane_dynamics.algorithms.projection import project
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError, KaneDynamicsError
-from kane_dynamics.robot.checks import as_choice, as_count, as_nonnegative, as_positive, as_vector
+from kane_dynamics.robot.checks import as_count, as_nonnegative, as_positive, as_vector
 from kane_dynamics.rollouts.inputs import Inputs
-from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.simulation.motions import ManyMotions, Motions
 from kane_dynamics.simulation.reference import ReferenceEngine, check_not_diverged
 from kane_dynamics.simulation.simulation import Engine
+from kane_dynamics.simulation.step_checks import check_steps
 from kane_dynamics.typing import Bools, Floats, NDArray
 
 _WHOLE = 1e-6  # of a step: what division leaves of a duration that was meant as whole steps
@@ -61,7 +61,7 @@ def schedule(
             f'duration [s]: need a whole number of steps of {h:g} s, got {duration:g} s'
         )
     kept = 0 if every is None else as_count('every', every, 1)
-    as_choice('integrator', integrator, sorted(INTEGRATORS))
+    check_steps(integrator, projection)
     return Schedule(h, round(steps), kept, integrator, bool(projection))
 
 

@@ -75,7 +75,7 @@ class ReferenceEngine:
         passive_force: PassiveForce | None = None,
     ) -> None:
         self._load = load
-        self._constraints = ConstraintSet.of(load.robot, constraints)
+        self.constraints = ConstraintSet.of(load.robot, constraints)
         self._given, self._passive = terms, passive_force
         self._integrator = integrator
         self._projection = projection and bool(constraints)
@@ -109,7 +109,7 @@ class ReferenceEngine:
         self, start: tuple[Floats, Floats, float], end: tuple[Floats, float]
     ) -> float:
         """Return the energy that rows which came on between (q, v, t) and (q, t) took [J]."""
-        return impact_energy(self.robot, self._constraints, start, end)
+        return impact_energy(self.robot, self.constraints, start, end)
 
     def step(self, q: Floats, v: Floats, tau: Floats, t: float, h: float) -> StepEnd:
         """Return the state after one step of h [s]."""
@@ -124,8 +124,8 @@ class ReferenceEngine:
             if not self._projection:
                 return StepEnd(q_end, v_end)
             with running_away(v_end, t + h):
-                end = project(self.robot, self._constraints, q_end, v_end, t + h)
-            rows = self._constraints.rows
+                end = project(self.robot, self.constraints, q_end, v_end, t + h)
+            rows = self.constraints.rows
             before, after = rows(q, v_end, t), rows(end.q, v_end, t + h)
             crossed = _crossed(before, after, end.independent_indices)
             return StepEnd(end.q, end.v, end.rank, crossed)
@@ -142,7 +142,7 @@ class ReferenceEngine:
 
     def check_damping(self, q: Floats, t: float, h: float) -> None:
         """Check that damping is not too stiff for steps of h [s]: DivergedError."""
-        check_damping(self.robot, self._constraints, self._integrator, q, t, h)
+        check_damping(self.robot, self.constraints, self._integrator, q, t, h)
 
     def _force(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
         """Return held efforts and the passive force of a state."""
@@ -153,7 +153,7 @@ class ReferenceEngine:
 
     @property
     def _terms(self) -> Terms:
-        return self._given or ReferenceTerms(self.robot, self._constraints)
+        return self._given or ReferenceTerms(self.robot, self.constraints)
 
     def motion(self, q: Floats, v: Floats, tau: Floats, t: float) -> Motion:
         """Return accelerations and multipliers; DivergedError where there are none."""
@@ -161,7 +161,7 @@ class ReferenceEngine:
         tau = self._force(q, v, tau, t)
         with running_away(v, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, v)
-            rows = self._constraints.rows(q, v, t)
+            rows = self.constraints.rows(q, v, t)
             return solve_motion(self.robot, rows, mass, bias, v, tau)
 
     def acceleration(self, q: Floats, v: Floats, tau: Floats, t: float) -> Floats:
@@ -174,7 +174,7 @@ class ReferenceEngine:
         tau = self._force(q, at, tau, t)
         with running_away(at, t):
             mass, bias = self._terms.mass_matrix(q), self._terms.bias_force(q, at)
-            selection = self._constraints.selection(cholesky_factor(mass), q, at, t)
+            selection = self.constraints.selection(cholesky_factor(mass), q, at, t)
             selection.check_speeds(at)
             drag = implicit_drag(self.robot, at.tolist(), STICTION_SPEED)
             damped = cholesky_factor(mass + h * np.diag(drag))
@@ -192,7 +192,7 @@ class ReferenceEngine:
             damped = cholesky_factor(mass + h * np.diag(drag))
             for _ in range(KICKS):
                 force = mass @ v + h * (tau - self._terms.bias_force(q, middle))
-                selection = self._constraints.selection(factor, q, middle, t)
+                selection = self.constraints.selection(factor, q, middle, t)
                 end = _moved(damped, force, selection, selection.rows.velocity_across(v, h))
                 middle = 0.5 * (v + end)
             selection.check_speeds(middle)
@@ -221,7 +221,7 @@ class ReferenceEngine:
     ) -> None:
         """Check the middle speeds of a mechanism with loops: StepError where they jump."""
         q, v = start
-        rows = self._constraints.rows(q, v, t)
+        rows = self.constraints.rows(q, v, t)
         if all(position is None for position in rows.positions):
             return
         mass = self._terms.mass_matrix(q)
@@ -238,7 +238,7 @@ class ReferenceEngine:
     def _free_rows(self, q: Floats, v: Floats, t: float) -> int:
         """Return the number of independent rows that are not holonomic (brakes may close)."""
         factor = cholesky_factor(self._terms.mass_matrix(q))
-        selection = self._constraints.selection(factor, q, v, t)
+        selection = self.constraints.selection(factor, q, v, t)
         return sum(selection.rows.positions[k] is None for k in selection.independent_indices)
 
     def slope(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:

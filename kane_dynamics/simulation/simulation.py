@@ -20,9 +20,9 @@ from kane_dynamics.exceptions import (
 from kane_dynamics.robot import checks
 from kane_dynamics.robot.robot import Robot
 from kane_dynamics.robot.state import GravityAndPayloads, checked_coordinates, checked_speeds
-from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, INTEGRATORS, STICTION_SPEED
+from kane_dynamics.simulation.integrators import IMPLICIT_FRICTION, STICTION_SPEED
 from kane_dynamics.simulation.reference import PassiveForce, ReferenceEngine
-from kane_dynamics.simulation.step_checks import RankEvent, RankLog, check_halvings
+from kane_dynamics.simulation.step_checks import RankEvent, RankLog, check_steps
 from kane_dynamics.typing import ArrayLike, Floats
 
 EffortLaw = Callable[[float, Floats, Floats], ArrayLike]
@@ -34,6 +34,8 @@ class Engine(Protocol):
     @property
     def robot(self) -> Robot:
         """Return the robot with the present gravity and payloads."""
+
+    constraints: ConstraintSet
 
     def advance(
         self,
@@ -74,7 +76,8 @@ class Simulation:
     projection : bool
         Whether drift off the constraints is projected away after each step.
     engine : Engine, optional
-        Computes instead of the reference algorithms: ``compiled.engine(integrator, projection)``.
+        Computes instead of the reference algorithms: ``compiled.engine(integrator, projection)``,
+        of the same constraints.
     halvings : int
         A step that fails is cut in two of half its length, each of these again, so many times
         (where an engine is given: as it was asked for).
@@ -96,7 +99,8 @@ class Simulation:
     ------
     InvalidInputError
         If the step is not positive, the integrator unknown, `halvings` not a number from 0 to 20,
-        `constraints` no sequence of constraints, or the engine one of another robot.
+        `constraints` no sequence of constraints, or the engine one of another robot or of
+        other constraints.
     ConstraintError
         If a constraint was built for another robot.
 
@@ -126,15 +130,14 @@ class Simulation:
             raise InvalidInputError('passive_force: the engine that is given has its own')
         if passive_force is not None:
             checks.as_function('passive_force', passive_force, 't', 'q', 'v')
-        checks.as_choice('integrator', integrator, sorted(INTEGRATORS))
-        check_halvings(halvings)
+        check_steps(integrator, projection, halvings)
         self.constraints = ConstraintSet.of(robot, constraints)
         self.step_size = checks.as_positive('step [s]', step)
         self.labels = self.constraints.labels
-        owner = robot if engine is None else getattr(engine, 'robot', None)
-        if not isinstance(owner, Robot) or owner.kinematic_key != robot.kinematic_key:
-            what = checks.describe(engine)
-            raise InvalidInputError(f'engine: need one of this robot, got {what}')
+        rows = self.constraints if engine is None else getattr(engine, 'constraints', None)
+        if not isinstance(rows, ConstraintSet) or not self.constraints.same_as(rows):
+            needed, what = f'of this robot with {list(self.labels)}', checks.describe(engine)
+            raise InvalidInputError(f'engine: need one {needed}, got {what}')
         self._projection = projection
         self._implicit_friction = integrator in IMPLICIT_FRICTION
         how = integrator, projection, None, halvings, passive_force

@@ -48,7 +48,9 @@ from kane_dynamics.exceptions import (
     ProjectionError,
     SingularMassMatrixError,
 )
+from kane_dynamics.robot.checks import as_choice, describe
 from kane_dynamics.robot.robot import Robot
+from kane_dynamics.simulation.integrators import INTEGRATORS
 from kane_dynamics.typing import Floats
 
 
@@ -230,8 +232,11 @@ def check_not_diverged(q: Floats, v: Floats, t: float) -> None:
         raise _diverged(t)
 
 
-def check_halvings(halvings: int) -> None:
-    """Check how often a step may be cut in two."""
+def check_steps(integrator: str, projection: bool, halvings: int = 0) -> None:
+    """Check how steps are taken, and how often one may be cut in two."""
+    as_choice('integrator', integrator, sorted(INTEGRATORS))
+    if not isinstance(projection, (bool, np.bool_)):
+        raise InvalidInputError(f'projection: need True or False, got {describe(projection)}')
     if isinstance(halvings, bool) or not (
         isinstance(halvings, (int, np.integer)) and 0 <= halvings <= MOST_HALVINGS
     ):

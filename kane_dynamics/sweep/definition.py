@@ -19,7 +19,7 @@ import numpy as np
 
 import kane_dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.robot.body import add_content
+from kane_dynamics.robot.body import content_hash
 from kane_dynamics.robot.checks import as_count, as_mapping, as_text, describe
 
 
@@ -229,9 +229,7 @@ def package_stamp() -> str:
 
 def digest_of(*content: Any) -> str:
     """Return the hash of data, robots and other dataclasses of this package."""
-    digest = hashlib.sha256()
-    add_content(digest, content)
-    return digest.hexdigest()
+    return content_hash(content)
 
 
 def _name_of(function: Any) -> str:

@@ -44,3 +44,19 @@ def test_loading_a_robot_again_and_again_keeps_no_memory(pair):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tests, timeout=120)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < MOST
+
+
+AT_THE_END = """
+import sys
+import __main__
+import kane_dynamics as kd
+code = kd.compile(kd.serial_chain(2)).engine()._run.module
+sys.modules_kept = __main__, kd  # so that names of the package end before those of the script
+"""
+
+
+def test_code_that_lives_to_the_end_of_python_goes_silently():
+    """Regression: AttributeError in __del__, the list of what to drop was None by then."""
+    command = [sys.executable, '-c', AT_THE_END]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, '')

@@ -8,8 +8,9 @@ from support.base_robots import Spot, robot_on, steering_of
 from support.machines import planar_2r, planar_body
 
 import kane_dynamics as kd
+from kane_dynamics.algorithms.row_elimination import eliminate, sparse_rows
 from kane_dynamics.algorithms.traced_inverse_solve import PivotedSolve
-from kane_dynamics.compiler.graphs.row_plan import row_plan
+from kane_dynamics.compiler.graphs.row_plan import row_plan, sample_at
 from kane_dynamics.constraints.constraint_set import ConstraintSet
 from kane_dynamics.constraints.row_selection import select_rows
 from kane_dynamics.exceptions import InconsistentConstraintsError
@@ -150,6 +151,23 @@ def test_steered_wheels_are_solved_for_where_they_agree():
     assert np.any(solved, axis=1).all()
     assert not np.all(solved[:3], axis=1).any()
     assert row_plan(ConstraintSet(base.robot, base.constraints[:2])).agreeing == ()
+
+
+@pytest.mark.parametrize('size', [(0.3, 0.2), (0.25, 0.15), (0.6, 0.2), (0.35, 0.35)])
+def test_forward_dynamics_of_steered_wheels_is_solved_where_they_agree(size):
+    """Regression: rows that no sample found weak were certain; where the base moves all are."""
+    base = swerve(*size)
+    rows, rng, solved = ConstraintSet(base.robot, base.constraints), np.random.default_rng(3), []
+    plan = row_plan(rows)
+    for twist in rng.uniform(-1, 1, (40, 3)):
+        q = base.at_angles(base.steering_angles(twist).angles)
+        found, mass = sample_at(rows, q, np.zeros(base.robot.nv), 0.0)
+        system = plan.system(found, sparse_rows(found.matrix))
+        A = found.matrix[system.eliminated]
+        gram = np.tril(A @ np.linalg.solve(mass, A.T)).tolist()
+        lower = [line[: k + 1] for k, line in enumerate(gram)]
+        solved.append(eliminate(system, lower).rcond > 1e-6)
+    assert np.mean(solved) > 0.5
 
 
 def test_rows_of_small_wheels_are_taken_in_any_order():

@@ -204,9 +204,11 @@ def test_an_event_tells_in_words(moving):
     assert str(moving.remove('lock')).startswith("at t = 0.002 s removed: ['lock']; lock is gone")
 
 
-def test_an_effort_law_would_act_in_some_modes_only():
-    engine = kd.compile(ARM, effort=lambda t, q, v: [0.0, -q[1]])
-    with pytest.raises(InvalidInputError, match='without an effort law'):
+@pytest.mark.parametrize('name', ['effort', 'passive_force'])
+def test_forces_of_the_engine_would_act_in_some_modes_only(name):
+    """Regression: a passive force was refused as an effort law."""
+    engine = kd.compile(ARM, **{name: lambda t, q, v: [0.0, -q[1]]})
+    with pytest.raises(InvalidInputError, match='without an effort law or a passive force'):
         kd.EventSimulation(ARM, dynamics=engine)
 
 

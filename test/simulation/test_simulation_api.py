@@ -195,6 +195,22 @@ def test_errors(sled):
             kd.Simulation(robot, constraints, halvings=halvings)
 
 
+@pytest.mark.parametrize('projection', [np.ones(3), np.zeros((2, 2)), [], 'no', None])
+def test_projection_is_true_or_false(projection):
+    """Regression: ValueError of numpy for arrays, and a text was true."""
+    robot, how, state = kd.serial_chain(2), {'projection': projection}, np.zeros((2, 2))
+    free = kd.dynamics(robot)
+    for call in (
+        lambda: kd.Simulation(robot, **how),
+        lambda: kd.simulate(robot, *state, 0.01, **how),
+        lambda: free.engine(**how),
+        lambda: free.many_motions('rk4', **how),
+        lambda: kd.rollout(free, state, state, 0.01, **how),
+    ):
+        with pytest.raises(InvalidInputError, match='projection: need True or False, got'):
+            call()
+
+
 def test_a_negative_duration_is_refused():
     with pytest.raises(InvalidInputError, match=r'duration \[s\] must be >= 0'):
         kd.simulate(kd.serial_chain(1), [0.0], [0.0], -1.0)
@@ -214,3 +230,33 @@ def test_an_engine_of_another_robot_is_refused():
         kd.Simulation(robot, engine=kd.dynamics(other).engine())
     light = robot.with_gravity((0.0, 0.0, -1.6))  # what changes while it moves is no other robot
     assert kd.Simulation(robot, engine=kd.dynamics(light).engine()).robot is light
+
+
+def test_an_engine_of_other_constraints_is_refused():
+    """Regression: the rows of the engine held, and the simulation told of its own."""
+    robot = kd.serial_chain(3)
+    one, two, _ = robot.joint_names
+    gear, lock = kd.constraints.coupling(robot, one, two, 2.0), kd.constraints.lock(robot, two)
+    engine = kd.dynamics(robot, [gear, lock]).engine()
+    for others in (
+        [],
+        [gear],
+        [lock, gear],
+        [gear, lock, lock],
+        [kd.constraints.coupling(robot, one, two, 3.0), lock],
+    ):
+        with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
+            kd.Simulation(robot, others, engine=engine)
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
+        kd.simulate(robot, *np.zeros((2, 3)), 0.01, engine=kd.compile(robot, [lock]).engine())
+    again = [kd.constraints.coupling(robot, one, two, 2.0), kd.constraints.lock(robot, two)]
+    assert kd.Simulation(robot, again, engine=engine).labels == engine.constraints.labels
+    # functions without content are compared as they are
+    rows = [
+        kd.constraints.pfaffian(robot, lambda q, t: np.array([[1.0, 0.0, float(q[0] > 0.0)]]))
+        for _ in '12'
+    ]
+    engine = kd.dynamics(robot, rows[:1]).engine()
+    kd.Simulation(robot, rows[:1], engine=engine)
+    with pytest.raises(InvalidInputError, match='engine: need one of this robot with'):
+        kd.Simulation(robot, rows[1:], engine=engine)

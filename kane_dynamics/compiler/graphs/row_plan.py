@@ -105,10 +105,12 @@ def row_plan(constraints: ConstraintSet) -> RowPlan:
     if not constraints or not all(isinstance(one, RollingWheel) for one in constraints):
         return plan
     try:
-        plan = replace(plan, agreeing=_agreeing(constraints, len(plan.order)))
-        return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
+        if agreeing := _agreeing(constraints, len(plan.order)):  # where it moves, none is certain
+            plan = replace(plan, certain=False, second=(), agreeing=agreeing)
+            return replace(plan, second_agreeing=_second_agreeing(constraints, plan.balance))
     except (SingularMassMatrixError, ConstraintError):
-        return plan  # no mass, or a wheel that lies flat at the neutral state
+        pass  # no mass, or a wheel that lies flat at the neutral state
+    return plan
 
 
 def _general_plan(constraints: ConstraintSet) -> RowPlan:
@@ -144,15 +146,14 @@ def _agreeing(constraints: ConstraintSet, general: int) -> tuple[int, ...]:
     """Return wheel rows that span the others at the neutral state, if fewer than in general."""
     q, v = constraints.robot.neutral(), np.zeros(constraints.robot.nv)
     result = _strongest_plan([sample_at(constraints, q, v, 0.0)])
-    fewer = result is not None and len(result.order) < general
-    return result.order if result is not None and fewer else ()
+    return result.order if result and len(result.order) < general else ()
 
 
 def _second_agreeing(constraints: ConstraintSet, plan: RowPlan) -> tuple[int, ...]:
     """Return rows for the headings of steered wheels, all alike, at which a plan is weak."""
     robot = constraints.robot
     turned = [place for wheel in constraints for place in _steering(robot, wheel)]
-    if not turned or not plan.repeated:
+    if not turned:
         return ()
     weak = []
     for heading in np.pi * np.arange(1, _HEADINGS) / _HEADINGS:
@@ -211,9 +212,8 @@ def _with_second_choice(
     positions = weak[0][0].positions  # a Newton step of q must ask for as much
     if len({sum(positions[k] is None for k in choice.order) for choice in (plan, other)}) > 1:
         return plan
-    if not _without_time_and_switches(constraints)[list(other.repeated)].all():
-        return plan
-    return replace(plan, second=other.order)
+    steady = _without_time_and_switches(constraints)[list(other.repeated)].all()
+    return replace(plan, second=other.order) if steady else plan
 
 
 def _spans(plan: RowPlan, rows: ConstraintRows) -> bool:

@@ -46,7 +46,7 @@ _IN_THIS_PROCESS, _IN_A_LIBRARY = 'jitdefault', 'default'
 
 T = TypeVar('T')
 _inside = threading.RLock()
-_to_drop: deque[Any] = deque()
+_to_drop: deque[Any] = deque()  # what the next call lets LLVM dispose of
 _ending: list[bool] = []
 
 
@@ -90,11 +90,6 @@ class LlvmCall(Generic[T]):
 def in_llvm(function: Callable[..., T], *arguments: Any) -> T:
     """Return the value of a call of LLVM."""
     return LlvmCall(function, *arguments).result()
-
-
-def drop_later(thing: Any) -> None:
-    """Let the next call drop what LLVM must dispose of."""
-    _to_drop.append(thing)
 
 
 @atexit.register
@@ -216,7 +211,7 @@ class Linker:
     def __init__(self) -> None:
         self._linker = in_llvm(_started, processor())
 
-    def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
+    def __del__(self, drop_later: Callable[[Any], None] = _to_drop.append) -> None:
         if hasattr(self, '_linker'):
             drop_later(self._linker)
 
@@ -235,7 +230,7 @@ class NativeModule:
         # the tracker keeps the code in memory
         self._tracker = linker.load([code] if isinstance(code, bytes) else code, names)
 
-    def __del__(self, drop_later: Callable[[Any], None] = drop_later) -> None:
+    def __del__(self, drop_later: Callable[[Any], None] = _to_drop.append) -> None:
         if hasattr(self, '_tracker'):
             drop_later(self._tracker)
 
