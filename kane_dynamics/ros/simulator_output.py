@@ -195,9 +195,9 @@ class SimulatorOutput:
             if not before:
                 self._node.get_logger().warning(self.crowd)
 
-    def publish(self, plant: Plant, stamp: int) -> None:
-        """Publish odom and tf where due, then joint_states, with one stamp [ns]."""
-        if self._odom is not None and plant.odom_due:
+    def publish(self, plant: Plant, stamp: int, every: bool = False) -> None:
+        """Publish odom and tf where due, or every topic, then joint_states, of one stamp [ns]."""
+        if self._odom is not None and (every or plant.odom_due):
             self._publish_odometry(plant, stamp)
         simulation, message = plant.simulation, self._joint_message
         set_stamp(message.header.stamp, stamp)
