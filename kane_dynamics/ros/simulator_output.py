@@ -188,7 +188,7 @@ class SimulatorOutput:
 
     def look(self) -> None:
         """Notice another publisher of joint_states; say it once."""
-        count = self._node.count_publishers('joint_states')
+        count = self._node.count_publishers(self._joints.topic_name)
         before, self.crowd = self.crowd, ''
         if count > 1:
             self.crowd = f'{count} nodes publish joint_states here: listeners get a mixture'

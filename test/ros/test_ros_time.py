@@ -200,12 +200,14 @@ def test_a_clock_before_zero_ends_no_node(tmp_path, module, name):
 
 def test_two_simulators_on_one_topic_are_noticed(bench):
     status = 'kane_simulator: simulation'
-    first = bench.start('simulator_node', params={**SIMULATOR, 'start_paused': 'true'})
+    elsewhere = ['-r', 'joint_states:=measured/joint_states']  # regression: was not looked at
+    paused = {**SIMULATOR, 'start_paused': 'true'}
+    first = bench.start('simulator_node', params=paused, arguments=elsewhere)
     assert bench.next_status(status)[0] == b'\x00'
     second = bench.start(
         'simulator_node',
-        params={**SIMULATOR, 'start_paused': 'true'},
-        arguments=['-r', '__node:=second'],
+        params=paused,
+        arguments=[*elsewhere, '-r', '__node:=second'],
     )
     for name in (status, 'second: simulation'):
         bench.until(lambda n=name: '2 nodes publish joint_states' in bench.status(n)[1])
