@@ -17,13 +17,7 @@ from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.analysis.payload import PayloadEstimate
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot
-from kane_dynamics.cli.printing import (
-    check_files,
-    progress,
-    writable_folder,
-    write_csv,
-    write_whole,
-)
+from kane_dynamics.cli.printing import progress, writable_folder, write_csv, write_whole
 from kane_dynamics.cli.recordings import (
     corner_of,
     hashes,
@@ -58,7 +52,7 @@ def identify_robot(options: argparse.Namespace) -> int:
     """Identify, write the files, print errors and warnings."""
     source = read_robot(options)
     model, folder = source.model, writable_folder(options.output)
-    check_files(options, 'csv')
+    printing.check_files(options, 'csv')
     names = observed_joints(options, model)
     dynamics = _dynamics(options, model)
     facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}

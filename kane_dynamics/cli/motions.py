@@ -15,7 +15,6 @@ import kane_dynamics as kd
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot, start_coordinates, with_values
 from kane_dynamics.cli.printing import (
-    check_files,
     compiled,
     console,
     number,
@@ -44,7 +43,7 @@ def simulate(options: argparse.Namespace) -> int:
     constraints = () if options.no_constraints else model.constraints
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
     q, v, effort = _start(options, model, dynamics)  # mistakes are told before the compilation
-    check_files(options, 'npz', 'csv', 'plot')
+    printing.check_files(options, 'npz', 'csv', 'plot')
     if not options.reference:
         dynamics = compiled(model.robot, constraints)
     motion = dynamics.simulate(

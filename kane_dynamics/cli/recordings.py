@@ -18,14 +18,7 @@ from kane_dynamics.bags.files import JOINT_STATE, Series, open_bag, write_bag
 from kane_dynamics.bags.recordings import Recording, file_hash, read_recording
 from kane_dynamics.cli import printing
 from kane_dynamics.cli.options import RobotSource, read_robot, selected_joints
-from kane_dynamics.cli.printing import (
-    check_files,
-    console,
-    number,
-    progress,
-    ros_module,
-    write_csv,
-)
+from kane_dynamics.cli.printing import console, number, progress, ros_module, write_csv
 from kane_dynamics.control.contact_observer import ContactObserver
 from kane_dynamics.control.effort_law import Terms
 from kane_dynamics.control.node_dynamics import Dynamics
@@ -59,7 +52,7 @@ def bag(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             "--root-joint floating: bags are read for 'fixed' and 'planar' bases"
         )
-    check_files(options, 'csv', 'plot')
+    printing.check_files(options, 'csv', 'plot')
     dynamics = source.dynamics()
     with (
         open_bag(options.bag, joint_topics(options, model)) as messages,
