@@ -52,8 +52,7 @@ def identify_robot(options: argparse.Namespace) -> int:
     """Identify, write the files, print errors and warnings."""
     source = read_robot(options)
     model, folder = source.model, writable_folder(options.output)
-    if options.csv:
-        writable_folder(options.csv.parent, '--csv')
+    printing.check_files(options, 'csv')
     names = observed_joints(options, model)
     dynamics = _dynamics(options, model)
     facts: Facts = {'robot': model.robot.name, 'warnings': [], 'settings': {}}

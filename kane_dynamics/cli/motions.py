@@ -43,6 +43,7 @@ def simulate(options: argparse.Namespace) -> int:
     constraints = () if options.no_constraints else model.constraints
     dynamics: kd.Dynamics = kd.dynamics(model.robot, constraints)
     q, v, effort = _start(options, model, dynamics)  # mistakes are told before the compilation
+    printing.check_files(options, 'npz', 'csv', 'plot')
     if not options.reference:
         dynamics = compiled(model.robot, constraints)
     motion = dynamics.simulate(

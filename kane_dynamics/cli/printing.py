@@ -5,6 +5,7 @@ What commands share: output, files, ROS. Results go to standard output, all else
 Rich leaves out colours where the output is no terminal or NO_COLOR is set.
 """
 
+import argparse
 import json
 import math
 import sys
@@ -176,6 +177,14 @@ def writable_folder(folder: Path, option: str = '--output') -> Path:
         raise InvalidInputError(
             f"{option}: no files can be written to '{folder}': {error.strerror}"
         ) from error
+
+
+def check_files(options: argparse.Namespace, *names: str) -> None:
+    """Check before minutes of work that the files of options can be written."""
+    for name in names:
+        file = getattr(options, name)
+        if file and (file.is_file() or not file.exists()):  # not a pipe, a terminal
+            writable_folder(file.parent, f'--{name}')
 
 
 def ros_module(name: str, purpose: str) -> ModuleType:

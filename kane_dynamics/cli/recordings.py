@@ -52,6 +52,7 @@ def bag(options: argparse.Namespace) -> int:
         raise InvalidInputError(
             "--root-joint floating: bags are read for 'fixed' and 'planar' bases"
         )
+    printing.check_files(options, 'csv', 'plot')
     dynamics = source.dynamics()
     with (
         open_bag(options.bag, joint_topics(options, model)) as messages,

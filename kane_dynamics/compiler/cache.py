@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from kane_dynamics.exceptions import KaneDynamicsError
-from kane_dynamics.whole_file import whole_file
+from kane_dynamics.whole_file import WRITING, whole_file
 
 _MAGIC = b'kane_dynamics kernels 1\n'
 _SUFFIX = '.kernels'
+FIRST = '.first'
+"""How names of files end that let one process compile for all."""
+_NAMES = f'*{_SUFFIX}', f'*{FIRST}', f'{WRITING}*{_SUFFIX}-*'
 _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -66,10 +69,10 @@ class CachedFile:
 
 
 def cached_files() -> list[CachedFile]:
-    """Return the files of compiled code in the cache of this user, by name."""
+    """Return the files in the cache of this user, by name; those cut short have no kernels."""
     folder = cache_folder()
     result = []
-    for path in sorted(folder.glob(f'*{_SUFFIX}')) if folder.is_dir() else ():
+    for path in sorted(path for names in _NAMES for path in folder.glob(names)):
         try:
             status = path.lstat()
             data = path.read_bytes() if stat.S_ISREG(status.st_mode) else b''

@@ -18,6 +18,7 @@ from kane_dynamics.control.targets import TargetInput, read_pose, read_twist, re
 from kane_dynamics.control.task_space_tracking import REST, FrameMotion, FrameTracking
 from kane_dynamics.control.wrench_control import WrenchControl, WrenchTarget
 from kane_dynamics.exceptions import InvalidInputError, UnreachableAccelerationError
+from kane_dynamics.robot import checks
 from kane_dynamics.robot.joint_tables import known_limits
 from kane_dynamics.robot.state import pose_numbers
 from kane_dynamics.robot_config.parameters.tables import (
@@ -26,6 +27,7 @@ from kane_dynamics.robot_config.parameters.tables import (
 )
 from kane_dynamics.typing import Floats
 
+PARAMETER = "link of parameter 'frame'"
 _Motion = tuple[Floats, Floats, Floats | None]
 
 
@@ -46,6 +48,7 @@ class FrameTorqueController(EffortController):
         if p.law not in (COMPUTED, PASSIVE):
             needed = f"'{COMPUTED}' or '{PASSIVE}'"
             raise InvalidInputError(f"space 'task' needs law {needed}, got '{p.law}'")
+        checks.index_of(PARAMETER, p.frame, tuple(dynamics.model.robot.frames))
         super().__init__(dynamics, new_guard, p.law)
         self._task = p
         self.reach: FrameEffort | None = None
@@ -193,6 +196,7 @@ class WrenchController:
         new_guard: GuardFactory,
     ) -> None:
         model, p = dynamics.model, parameters
+        checks.index_of(PARAMETER, p.frame, tuple(dynamics.model.robot.frames))
         self.motors = model.motors
         self._dynamics, self._robot = dynamics, model.robot
         self._v = model.v_index(model.motors)

@@ -143,7 +143,7 @@ class SimulationLoop(ComposableNode):
             self.plant.release_all()
             self.run_period(self.plant)
         elif self._lockstep.repeat():
-            self._publish_again(self.plant)
+            self._publish_again(self.plant, every=True)
 
     def run_period(self, plant: Plant) -> None:
         """Integrate to the next publication and publish."""
@@ -173,12 +173,12 @@ class SimulationLoop(ComposableNode):
             self._publish_again(self.plant)
             self._first_stamp = self._stamp
 
-    def _publish_again(self, plant: Plant) -> None:
+    def _publish_again(self, plant: Plant, every: bool = False) -> None:
         """Publish the present state; on a clock that goes on, its stamp is a new one."""
         self._stamp, self._published_at = self._stamps.now(plant.time), time.perf_counter()
         self._stamps.publish(self._stamp)
         self._switches.publish(self._stamp)
-        self._output.publish(plant, self._stamp)
+        self._output.publish(plant, self._stamp, every)
 
     def look_around(self) -> None:
         """Notice other publishers of /clock and of joint_states."""

@@ -188,16 +188,16 @@ class SimulatorOutput:
 
     def look(self) -> None:
         """Notice another publisher of joint_states; say it once."""
-        count = self._node.count_publishers('joint_states')
+        count = self._node.count_publishers(self._joints.topic_name)
         before, self.crowd = self.crowd, ''
         if count > 1:
             self.crowd = f'{count} nodes publish joint_states here: listeners get a mixture'
             if not before:
                 self._node.get_logger().warning(self.crowd)
 
-    def publish(self, plant: Plant, stamp: int) -> None:
-        """Publish odom and tf where due, then joint_states, with one stamp [ns]."""
-        if self._odom is not None and plant.odom_due:
+    def publish(self, plant: Plant, stamp: int, every: bool = False) -> None:
+        """Publish odom and tf where due, or every topic, then joint_states, of one stamp [ns]."""
+        if self._odom is not None and (every or plant.odom_due):
             self._publish_odometry(plant, stamp)
         simulation, message = plant.simulation, self._joint_message
         set_stamp(message.header.stamp, stamp)

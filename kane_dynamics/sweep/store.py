@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from kane_dynamics.compiler.cache import cache_folder
+from kane_dynamics.compiler.cache import FIRST, cache_folder
 from kane_dynamics.exceptions import InvalidInputError, SweepError
 from kane_dynamics.robot.checks import as_one, as_path
 from kane_dynamics.sweep.definition import Chunk, Job, Sweep
@@ -124,7 +124,7 @@ def first_alone(key: str) -> Iterator[None]:
 
         cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-        lock = open(os.open(cache_folder() / f'{key}.first', flags, 0o600), 'r+b')
+        lock = open(os.open(cache_folder() / f'{key}{FIRST}', flags, 0o600), 'r+b')
     except (ImportError, OSError):  # Windows, or no cache: each process compiles for itself
         yield
         return

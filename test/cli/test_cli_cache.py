@@ -79,6 +79,16 @@ def test_only_old_files_are_deleted(pendulum, run_json, run):
     assert run_json('cache', '--older-than', '9')['files'] == []
 
 
+@pytest.mark.parametrize('name', ['key.first', '.writing-key.kernels-123-456'])
+def test_what_an_interrupted_process_left_is_deleted(pendulum, run_json, name):
+    left = cache_folder() / name
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b'.')
+    listed = run_json('cache', '--clear')['files']
+    assert [(one['path'], one['kernels']) for one in listed] == [(str(left), [])]
+    assert not left.exists()
+
+
 def test_a_cache_that_cannot_be_written_is_told(pendulum, tmp_path, monkeypatch, run):
     (tmp_path / 'file').write_text('')
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))

@@ -110,7 +110,7 @@ def test_the_base_follows_from_its_wheels(run_json):
         (['--position', 'hinge=1', '--position', 'hinge=2'], "--position: 'hinge' comes twice"),
         (['--duration', '1e9'], 'need at most 5000000 steps; make --step longer'),
         (['--rate', '0', '--csv', 'm.csv'], 'rate [Hz]'),
-        (['--csv', 'no/such/folder/m.csv'], 'no/such/folder/m.csv'),
+        (['--csv', 'pendulum.urdf/m.csv'], "--csv: no files can be written to 'pendulum.urdf'"),
         (['--npz', '/', '--reference'], "recording '/' cannot be written: it is a folder"),
         (['--plot', 'm.who'], "'m.who' cannot be written"),
     ],
@@ -135,3 +135,6 @@ def test_what_is_wrong_is_said_before_the_compilation(run, monkeypatch):
     code, _, errors = run('simulate', 'nonholonomic', '--position', 'no_such_joint=1')
     assert code == 1
     assert "no coordinate named 'no_such_joint'" in errors
+    code, _, errors = run('simulate', 'nonholonomic', '--csv', f'{__file__}/m.csv')
+    assert code == 1
+    assert '--csv: no files can be written to' in errors

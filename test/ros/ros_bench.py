@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 import rclpy
@@ -18,24 +20,44 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 
 ROOT = Path(__file__).resolve().parents[2]
 START_TIMEOUT = 180.0  # [s]: importing the package and discovery on a machine that is very busy
-WORKER = int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))
 _numbers = itertools.count(os.getpid())
+_locks = []  # of the newest domains without a bench
+LOCKS = 8
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # before the first context: what is tested here stays on this machine
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 
 
+def locked_domain():
+    """Return a domain from 1 to 98 and a lock, which keeps others from it until it is closed."""
+    for number in itertools.islice(_numbers, 98):
+        domain = 1 + number % 98
+        name = f'kane_dynamics_domain_{domain}_{os.getuid()}'
+        lock = (Path(tempfile.gettempdir()) / name).open('w')
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+        else:
+            return domain, lock
+    raise RuntimeError('tests use every ROS domain of this machine')
+
+
 def domain_id():
-    """Return a domain from 1 to 100, another one for each bench and worker."""
-    return 1 + (WORKER % 2) * 50 + next(_numbers) % 50
+    """Return a domain that is this process's own until LOCKS more were asked for."""
+    domain, lock = locked_domain()
+    _locks.append(lock)
+    if len(_locks) > LOCKS:
+        _locks.pop(0).close()
+    return domain
 
 
 class Bench:
     """Starts nodes of the package, talks to them and records what they say."""
 
     def __init__(self, folder, domain=0):
-        self.domain = domain or domain_id()
+        self.domain, self._lock = (domain, None) if domain else locked_domain()
         self.folder = Path(folder)
         self.context = Context()
         rclpy.init(context=self.context, domain_id=self.domain)
@@ -170,6 +192,8 @@ class Bench:
         self.executor.shutdown()
         self.node.destroy_node()
         self.context.try_shutdown()
+        if self._lock is not None:
+            self._lock.close()
 
     def _on_diagnostics(self, message):
         for status in message.status:

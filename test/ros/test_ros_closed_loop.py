@@ -23,6 +23,7 @@ AMPLITUDE, FREQUENCY = 0.4, 2.0  # [rad], [rad/s]
 WHEELS = 1.5  # [rad/s^2]
 HEAD_START = 0.003  # [s] of wall time for a reference before its state
 DURATION = 0.5  # [s] of simulated time
+PATIENCE = 20.0  # [s] of wall time, with what the next node is to send
 
 
 def wanted(name, t):
@@ -52,11 +53,13 @@ class Loop:
         self.reference = bench.publisher(JointTrajectory, 'kane_inverse_dynamics/reference', 1)
         terms = {f'terms.{t}': feedforward for t in ('inertia', 'coriolis', 'gravity', 'friction')}
         common = {'compiled': 'never'}
+        # a state is not stale where a busy machine takes seconds to pass it on
+        limits = {f'timeout.{x}': PATIENCE for x in ('reference', 'joint_states', 'odom')}
         files = [CONFIG / 'nonholonomic.yaml', CONFIG / 'simulation.yaml']
         self.controller = bench.start(
             'inverse_dynamics_node',
             files=files,
-            params={**common, **terms, 'use_sim_time': 'true', 'timeout.reference': 5.0},
+            params={**common, **terms, **limits, 'use_sim_time': 'true'},
         )
         self.joints = bench.publisher(JointState, 'joint_states', 1)
         self.subscription = bench.node.create_subscription(
@@ -73,7 +76,7 @@ class Loop:
                 'lockstep': 'true',
                 'rtf': 0.0,
                 'step_size': 0.004,
-                'timeout.command': 20.0,
+                'timeout.command': PATIENCE,
                 'publish_tf': 'false',
             },
             arguments=REMAP,

@@ -161,11 +161,13 @@ def test_goals_results_cancels_and_preemption(bench, action):
     assert all(len(point.effort) == 5 for point in first)
     feedback = action.Feedback()
     feedback.joint_names, feedback.index = list(ARM), len(first) - 1
-    client.feedback.clear()  # it may have waited
+    feedback.header.frame_id = 'controller'  # the node's own, of its wait, may still be on its way
     controller.goals[-1][0].publish_feedback(feedback)
-    bench.until(lambda: client.feedback)
-    assert client.feedback[0].joint_names == list(ARM)
-    assert client.feedback[0].index == 1  # of the two points that were sent
+    passed = bench.until(
+        lambda: [one for one in client.feedback if one.header.frame_id == 'controller']
+    )
+    assert passed[0].joint_names == list(ARM)
+    assert passed[0].index == 1  # of the two points that were sent
     goals = len(controller.goals)
 
     old = client.through()  # preempts the one before

@@ -78,7 +78,7 @@ def test_bad_file_is_reported_and_the_node_stays(bench, module, tmp_path):
 
 def test_a_link_that_no_robot_has_is_reported(bench):
     process = bench.start('wrench_control_node', params={**PENDULUM, 'frame': 'nose'})
-    model_error(bench, 'wrench_control_node', "no frame named 'nose'", 'rod')
+    model_error(bench, 'wrench_control_node', "no link of parameter 'frame' named 'nose'", 'rod')
     assert bench.terminate(process) == 0
 
 

@@ -153,6 +153,28 @@ def test_lockstep_answers_carry_wall_stamps_too(bench):
     assert [bench.terminate(process) for process in processes] == [0, 0]
 
 
+def test_lockstep_repeats_the_odometry_of_a_state_too(bench):
+    """Regression: where none was due, a controller whose odometry ran out waited for ever."""
+    states = bench.listen(JointState, '/again/joint_states')
+    odometry = bench.listen(Odometry, '/again/odom')
+    effort = bench.publisher(JointState, 'again/kane_simulator/effort_command', 1)
+    given = {'lockstep': 'true', 'timeout.command': 600.0, 'odom_rate': 1.0}
+    process = bench.start(
+        'simulator_node',
+        params={**SIMULATOR, 'publish_clock': 'false', **given},
+        arguments=['-r', '__ns:=/again'],
+    )
+    bench.matched(effort)
+    bench.until(lambda: states)
+    answer = JointState(name=['hinge'], effort=[1.0])
+    answer.header.stamp = states[-1].header.stamp
+    effort.publish(answer)
+    bench.until(lambda: states[-1].velocity[0] != 0.0)  # the next state, long before the second
+    del odometry[:]
+    bench.until(lambda: odometry, timeout=30.0)
+    assert bench.terminate(process) == 0
+
+
 @pytest.mark.parametrize(
     ('module', 'name'),
     [
@@ -178,12 +200,14 @@ def test_a_clock_before_zero_ends_no_node(tmp_path, module, name):
 
 def test_two_simulators_on_one_topic_are_noticed(bench):
     status = 'kane_simulator: simulation'
-    first = bench.start('simulator_node', params={**SIMULATOR, 'start_paused': 'true'})
+    elsewhere = ['-r', 'joint_states:=measured/joint_states']  # regression: was not looked at
+    paused = {**SIMULATOR, 'start_paused': 'true'}
+    first = bench.start('simulator_node', params=paused, arguments=elsewhere)
     assert bench.next_status(status)[0] == b'\x00'
     second = bench.start(
         'simulator_node',
-        params={**SIMULATOR, 'start_paused': 'true'},
-        arguments=['-r', '__node:=second'],
+        params=paused,
+        arguments=[*elsewhere, '-r', '__node:=second'],
     )
     for name in (status, 'second: simulation'):
         bench.until(lambda n=name: '2 nodes publish joint_states' in bench.status(n)[1])

@@ -469,6 +469,13 @@ def test_a_frame_without_a_target_is_held_or_not(compiled, policy, expected):
         assert (np.abs(pulled).max() > 0.5) == held
 
 
+def test_the_parameter_of_a_frame_that_is_not_set_is_named(compiled):
+    with pytest.raises(
+        NameNotFoundError, match="no link of parameter 'frame' named ''; there are"
+    ):
+        frame_controller(compiled, [1_000_000_000], frame='')
+
+
 def test_a_frame_is_silent_where_it_shall_stop_and_far_targets_are_refused(compiled):
     clock = [10**12]
     controller = frame_controller(compiled, clock, timeout_action='stop')

@@ -233,7 +233,9 @@ def test_the_law_follows_the_engine_and_the_parameters():
 
 
 def test_parameters_that_no_robot_has():
-    with pytest.raises(NameNotFoundError, match="no frame named ''; there are"):
+    with pytest.raises(
+        NameNotFoundError, match="no link of parameter 'frame' named ''; there are"
+    ):
         Case(frame='')
     with pytest.raises(InvalidInputError, match='modes: need six, got 1'):
         Case(modes=('free',))
