@@ -4,7 +4,7 @@ A UR10e whose recordings predict each other: terms of friction on motions that n
 
 shamilmamedov/dynamic_calibration (Innopolis University; without a licence, so it is not here): six
 recordings of 20 to 50 s at about 50 Hz, dataset_ur10e/identification_data/ur-20_02_*.csv as
-FOLDER/*.csv, URe/urdf/ur10e.urdf beside them. Efforts are currents times the gains of its
+FOLDER/*.csv, its ur10e.urdf beside them. Efforts are currents times the gains of its
 UR10E_parameters.txt.
 """
 
