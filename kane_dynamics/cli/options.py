@@ -158,7 +158,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     '--floor': _size(1.0, 'longest way of a base from its start [m]', positive),
     '--smoothing': _size(0.0, 'of accelerations [s]'),
     '--clear': _flag('delete the files that are listed'),
-    '--older-than': _size(0.0, 'only files unused for this many days', nonnegative),
+    '--older-than': _size(0.0, 'only files unused so long', nonnegative) | {'metavar': 'DAYS'},
     '--derivatives': _flag('of inverse and forward dynamics too'),
     '--methods': _flag('what methods other than gauss need too'),
     '--name': {'default': '', 'help': "prefix of names in C; from the robot's name"},

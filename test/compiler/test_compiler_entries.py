@@ -306,13 +306,16 @@ def test_references_where_the_reference_is_asked(pair):
                     fast.acceleration(*inputs, **more)
 
     calls(100)
-    gc.collect()
-    before, blocks, count = references(*inputs, out), sys.getallocatedblocks(), fast.fallback_count
-    calls(200)
-    gc.collect()
-    assert fast.fallback_count == count + 400
+    before, count, lost = references(*inputs, out), fast.fallback_count, list[int]()
+    for _ in range(3):  # other threads of the tests before may take blocks, too
+        gc.collect()
+        blocks = sys.getallocatedblocks()
+        calls(200)
+        gc.collect()
+        lost.append(sys.getallocatedblocks() - blocks)
+    assert fast.fallback_count == count + 1200
     assert references(*inputs, out) == before
-    assert sys.getallocatedblocks() - blocks < 150  # a block lost in every other call is 200
+    assert min(lost) < 150  # a block lost in every other call is 200
 
 
 def test_results_are_independent_arrays(arm):

@@ -80,8 +80,8 @@ def test_no_speed_violates_it():
         (lambda q, v, t: v[:1], lambda q, v, t: 1.0, r'need A of shape \(1, 2\).*got \(1, 1\)'),
         (lambda q, v, t: v, lambda q, v, t: [1.0, t], r'b of shape \(1,\), got.*\(2,\)'),
         (lambda q, v, t: v, lambda q, v, t: [[1.0]], r'got \(1, 2\) and \(1, 1\)'),
-        (lambda q, v, t: np.sign(v), lambda q, v, t: 1.0, 'A or b cannot be traced'),
-        (lambda q, v, t: v, lambda q, v, t: float(t), 'A or b cannot be traced'),
+        (lambda q, v, t: np.sign(v), lambda q, v, t: 1.0, 'A cannot be traced'),
+        (lambda q, v, t: v, lambda q, v, t: float(t), 'b cannot be traced'),
         (lambda q, v, t: 0.0 * q, lambda q, v, t: t, 'does not depend on any speed'),
     ],
 )
