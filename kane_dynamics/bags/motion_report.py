@@ -17,7 +17,7 @@ from kane_dynamics.control.node_dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
 from kane_dynamics.identification import recording_checks as checks
 from kane_dynamics.identification.equations import CHUNK, Equations
-from kane_dynamics.identification.friction import MOTOR_SIDE, friction_columns
+from kane_dynamics.identification.friction import MOTOR_SIDE
 from kane_dynamics.identification.page import Table, curves, html_page, listing, table
 from kane_dynamics.identification.result import relative_error
 from kane_dynamics.identification.samples import Samples
@@ -150,16 +150,14 @@ class MotionReport:
 
     def _lag(self, one: Samples, efforts: Mapping[str, Floats]) -> checks.Lag:
         """Return the lag of efforts against the model with friction fitted to it."""
-        robot, names = self.dynamics.model.robot, self.speeds.names
-        part = slice(CHUNK)
-        time, measured, model = one.time[part], efforts['measured'][part], efforts['model'][part]
-        rows = np.zeros((*model.shape, 1 + model.shape[1], len(MOTOR_SIDE)))
-        rows[..., 0, 0] = model
-        for k, name in enumerate(names):
-            rows[:, k, 1 + k] = friction_columns(robot, one, name, MOTOR_SIDE)[part]
-        moving = rows.reshape(*model.shape, -1)
-        moving = moving[..., moving.any(axis=(0, 1))]
-        return checks.lag_of(time, moving, measured, (measured - model).std(axis=0) + 1e-300)
+        part, terms = one.part(slice(CHUNK)), dict.fromkeys(self.speeds.names, MOTOR_SIDE)
+        equations = Equations(self.dynamics.engine, self.speeds, terms)
+        friction = next(equations.chunks([part]))[..., equations.inertial : -1]
+        measured, model = (efforts[key][: len(part)] for key in ('measured', 'model'))
+        rows = np.concatenate([model[..., None], friction], axis=-1)
+        moving = rows[..., rows.any(axis=(0, 1))]
+        deviations = (measured - model).std(axis=0) + 1e-300
+        return checks.lag_of(part.time, moving, measured, deviations)
 
     def page(self, warnings: Sequence[str], tables: Mapping[str, Table]) -> str:
         """Return the page, with tables of joints and ground, and others."""

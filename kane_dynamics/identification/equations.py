@@ -125,39 +125,42 @@ class Equations:
 
     def chunks(self, samples: Iterable[Samples]) -> Iterator[Floats]:
         """Yield (Z' W, F, Z' tau) of some samples at a time, shape (N, n, p + 1)."""
-        for part, Z, rows in self._parts(samples, friction_columns):
-            rows[..., : self.inertial] = self._regressor(part, Z)
-            rows[..., -1] = np.einsum('njk,nj->nk', Z, part.tau)
-            yield rows
+        return (rows for (rows,) in self._chunks(samples, friction_columns))
 
-    def noise(self, samples: Iterable[Samples]) -> Iterator[Floats]:
-        """Yield rows with the moments of the noise of speeds in those of `chunks`."""
-        return (rows for *_, rows in self._parts(samples, noise_columns))
+    def chunks_and_noise(self, samples: Iterable[Samples]) -> Iterator[tuple[Floats, ...]]:
+        """Yield those of `chunks`, each with the moments of the noise of speeds in its F."""
+        return self._chunks(samples, friction_columns, noise_columns)
 
-    def _parts(
-        self, samples: Iterable[Samples], columns: Callable[..., Floats]
-    ) -> Iterator[tuple[Samples, Floats, Floats]]:
-        """Yield some samples at a time, their motions Z, and rows of columns of friction alone."""
-        robot, width = self.dynamics.robot, self.inertial + len(self.columns) + 1
+    def _chunks(
+        self, samples: Iterable[Samples], *kinds: Callable[..., Floats]
+    ) -> Iterator[tuple[Floats, ...]]:
+        """Yield rows of each kind of columns of friction, the first with Z' W and Z' tau."""
         for one in samples:
-            friction = [columns(robot, one, *pair) for pair in self.friction.items()]
+            friction = [
+                [columns(self.dynamics.robot, one, *pair) for pair in self.friction.items()]
+                for columns in kinds
+            ]
             for start in range(0, len(one), CHUNK):
                 selection = slice(start, start + CHUNK)
-                part, column = one.part(selection), self.inertial
-                Z = self._directions(part)
-                rows = np.zeros((len(part), Z.shape[-1], width))
-                for name, local in zip(self.friction, friction, strict=True):
-                    moved, after = (
-                        Z[:, robot.velocity_index(name), :, None],
-                        column + local.shape[1],
-                    )
-                    rows[..., column:after] = moved * local[selection, None]
-                    column = after
-                yield part, Z, rows
+                part = one.part(selection)
+                Z, W = self._directions(part), self.dynamics.regressor(part.q, part.v, part.a)
+                along = (
+                    Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
+                )
+                rows, *others = (self._along(Z, columns, selection) for columns in friction)
+                rows[..., : self.inertial] = along
+                rows[..., -1] = np.einsum('njk,nj->nk', Z, part.tau)
+                yield rows, *others
 
-    def _regressor(self, part: Samples, Z: Floats) -> Floats:
-        W = self.dynamics.regressor(part.q, part.v, part.a)
-        return Z.transpose(0, 2, 1) @ W if self.speeds.follow else W[:, self.speeds.indices]
+    def _along(self, Z: Floats, friction: Sequence[Floats], selection: slice) -> Floats:
+        """Return rows with columns of friction alone, along the motions Z."""
+        rows = np.zeros((len(Z), Z.shape[-1], self.inertial + len(self.columns) + 1))
+        column = self.inertial
+        for name, local in zip(self.friction, friction, strict=True):
+            moved = Z[:, self.dynamics.robot.velocity_index(name), :, None]
+            rows[..., column : column + local.shape[1]] = moved * local[selection, None]
+            column += local.shape[1]
+        return rows
 
     def efforts(self, samples: Samples, tau: Floats) -> Floats:
         """Return the efforts along the observed speeds, Z' tau, shape (N, n, ...)."""
@@ -170,12 +173,7 @@ class Equations:
     def triangles(self, samples: Iterable[Samples]) -> Triangles:
         """Return the triangles of recordings together."""
         width = self.inertial + len(self.columns) + 1
-        factors, total = np.zeros((len(self.speeds.names), width, width)), 0
-        for rows in self.chunks(samples):
-            total += len(rows)
-            for k, factor in enumerate(factors):
-                factors[k] = _triangle(np.vstack([factor, rows[:, k]]))
-        return Triangles(factors, np.full(len(factors), float(total)))
+        return triangles_of(self.chunks(samples), len(self.speeds.names), width)
 
     def _directions(self, samples: Samples) -> Floats:
         """Return the motions Z that observed speeds of 1 are, without what rows of b0 add."""
@@ -199,6 +197,16 @@ def _ranks(kind: JointKind) -> list[int]:
     pairs = zip(*(x.tolist() for x in UPPER), strict=True)
     tensor = [second[i] if i == j else -1 for i, j in pairs]
     return [5, *(first[k] for k in range(3)), *tensor]
+
+
+def triangles_of(chunks: Iterable[Floats], n: int, width: int) -> Triangles:
+    """Return the triangles of equations of n speeds, shape (N, n, width) at a time."""
+    factors, total = np.zeros((n, width, width)), 0
+    for rows in chunks:
+        total += len(rows)
+        for k, factor in enumerate(factors):
+            factors[k] = _triangle(np.vstack([factor, rows[:, k]]))
+    return Triangles(factors, np.full(n, float(total)))
 
 
 def _triangle(rows: Floats) -> Floats:

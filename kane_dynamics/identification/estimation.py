@@ -235,7 +235,7 @@ def corrected_fit(
     R, count, total = np.zeros((0, base.rank)), 0, sum(len(one) for one in samples)
     correction, friction = np.zeros(base.rank), base.leading >= equations.inertial
     length = min(_WINDOW, max(total // _LEAST_WINDOWS, 1))
-    for rows, noise in zip(equations.chunks(samples), equations.noise(samples), strict=True):
+    for rows, noise in equations.chunks_and_noise(samples):
         weighted = rows / fit.deviations[:, None]
         x = weighted[..., base.leading]
         score = np.einsum('tjk,tj->tk', x, weighted[..., -1] - x @ fit.values)

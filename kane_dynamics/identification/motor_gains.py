@@ -9,7 +9,7 @@ from :math:`i = (W \phi_0 + F f) / g`: what the model lacks is in the currents. 
 and without a payload that is known they follow from what it adds, whatever the robot weighs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ from kane_dynamics.algebra.scalars import as_number
 from kane_dynamics.analysis.momentum_observer import ObservedSpeeds
 from kane_dynamics.dynamics import Dynamics
 from kane_dynamics.exceptions import InvalidInputError
-from kane_dynamics.identification.base_parameters import RANK
-from kane_dynamics.identification.equations import Equations
+from kane_dynamics.identification.base_parameters import MOVING, RANK
+from kane_dynamics.identification.equations import Equations, triangles_of
 from kane_dynamics.identification.friction import MOTOR_SIDE
 from kane_dynamics.identification.recording_checks import LOADED
 from kane_dynamics.identification.samples import Samples
@@ -65,19 +65,20 @@ def payload_gains(
     What the payload adds, y, is known: of each joint i = W (phi / g) + F (f / g) + y / g, whatever
     the masses of the robot are.
     """
-    factors = [np.zeros((0, equations.inertial + len(equations.columns) + 2))]
-    factors *= len(equations.speeds.names)
-    engines, count = (carrying, equations.dynamics), sum(map(len, (*samples, *loaded)))
-    for part, with_payload in ((samples, False), (loaded, True)):
-        for one in part:
-            heavy, bare = (x.inverse_dynamics(one.q, one.v, one.a) for x in engines)
-            more = equations.efforts(one, with_payload * (heavy - bare))
-            rows = np.concatenate(
-                [more[..., None], np.vstack([*equations.chunks([one])])], axis=-1
-            )
-            for k, factor in enumerate(factors):
-                factors[k] = np.asarray(np.linalg.qr(np.vstack([factor, rows[:, k]]), mode='r'))
-    fits = [_gain(R[:, :-1], R[:, -1], count) for R in factors]
+
+    def chunks() -> Iterator[Floats]:
+        for part, with_payload in ((samples, False), (loaded, True)):
+            for one in part:
+                engines = carrying, equations.dynamics
+                heavy, bare = (x.inverse_dynamics(one.q, one.v, one.a) for x in engines)
+                more = equations.efforts(one, with_payload * (heavy - bare))
+                rows = np.vstack([*equations.chunks([one])])
+                yield np.concatenate([more[..., None], rows], axis=-1)
+
+    width = equations.inertial + len(equations.columns) + 2
+    triangles = triangles_of(chunks(), len(equations.speeds.names), width)
+    pairs = zip(triangles.factors, triangles.counts, strict=True)
+    fits = [_gain(R[:, :-1], R[:, -1], count) for R, count in pairs]
     gains, deviations, _ = np.array(fits).T
     return MotorGains(gains, deviations, ~(deviations < DOUBT * np.abs(gains)))
 
@@ -85,7 +86,7 @@ def payload_gains(
 def _gain(columns: Floats, currents: Floats, count: float) -> tuple[float, float, float]:
     """Return g, its deviation, and the size of the first column, which is g times currents."""
     lengths = np.linalg.norm(columns, axis=0)
-    if lengths[0] <= RANK * lengths.max():
+    if lengths[0] <= MOVING * lengths.max():
         return np.inf, np.inf, lengths[0]
     scales = np.where(lengths > 0.0, lengths, 1.0)
     inverse = np.linalg.pinv(columns / scales, rcond=RANK) / scales[:, None]

@@ -73,8 +73,8 @@ def refusal(result: Identification, errors: Mapping[str, Mapping[str, float]]) -
     before, after = (float(np.mean([*row.values()])) for row in rows)
     if not after < before:
         return (
-            f'on the validation samples its mean error is {after:.2f} %, that of the URDF with '
-            f'friction fitted to it {before:.2f} %'
+            f'on the validation samples its mean error is {after:.2f} %, that of the URDF, '
+            f'with or without friction fitted to it, {before:.2f} %'
         )
     return ''
 
